@@ -34,7 +34,7 @@ interface WrkReport {
 
 const SCRIPTS: Readonly<Record<Load['kind'], string>> = {
   list: 'load/same-request.lua',
-  'unknown-key': 'load/same-request.lua',
+  'unknown-key': 'load/unknown-key.lua',
   updates: 'load/updates.lua',
   adjustments: 'load/adjustments.lua',
   orders: 'load/orders.lua',
@@ -97,7 +97,7 @@ function wrkCommand({ running, dataset, plan }: Entrant, seconds: number, seed: 
     case 'orders':
       return withArguments(ORDERS_PATH, unlimited, load.onePet ? 1 : pets, 0, seed, ...ports)
     case 'unknown-key':
-      return [...wrk, '-H', `Authorization: Bearer ${unknown}`, url + LIST_PATH]
+      return withArguments(LIST_PATH, unknown)
     case 'list':
       return [...wrk, '-H', `Authorization: Bearer ${unlimited}`, url + LIST_PATH]
   }

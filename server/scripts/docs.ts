@@ -13,28 +13,12 @@ const ROOT = join(import.meta.dir, '..', '..')
 const GROUPS: readonly { readonly title: string; readonly settings: readonly SettingName[] }[] = [
   {
     title: 'Address and contract',
-    settings: ['host', 'port', 'tlsCert', 'tlsKey', 'baseUrl', 'stagingBaseUrl', 'environment', 'petSunset'],
+    settings: ['host', 'port', 'tlsCert', 'tlsKey', 'baseUrl', 'stagingBaseUrl', 'petSunset'],
   },
-  {
-    title: 'Database',
-    settings: ['databaseUrl', 'data', 'pgPoolSize', 'pgConnectTimeoutSeconds', 'pgStatementTimeoutSeconds'],
-  },
-  { title: 'Callers', settings: ['trustProxy', 'anonymousPerMinute', 'corsOrigins'] },
-  {
-    title: 'Connections',
-    settings: [
-      'firstByteTimeoutSeconds',
-      'keepAliveSeconds',
-      'requestTimeoutSeconds',
-      'maxConnectionsPerAddress',
-      'maxUnsentMebibytes',
-      'eventsHeartbeatSeconds',
-      'stopDelaySeconds',
-      'stopGraceSeconds',
-    ],
-  },
-  { title: 'Webhooks', settings: ['webhookPrivateAddresses', 'webhookRetrySeconds'] },
-  { title: 'Logs and metrics', settings: ['logFormat', 'logRequests', 'metricsHost', 'metricsPort'] },
+  { title: 'Database', settings: ['databaseUrl', 'pgPoolSize'] },
+  { title: 'Callers', settings: ['trustProxy', 'corsOrigins'] },
+  { title: 'Webhooks', settings: ['webhookPrivateAddresses'] },
+  { title: 'Logs and metrics', settings: ['logRequests', 'metricsHost', 'metricsPort'] },
 ]
 
 const INTRODUCTION = `# Settings
@@ -90,7 +74,7 @@ async function apiPage(current: string): Promise<string> {
 }
 
 /** Explained once at the start of the page, because most commands have them. */
-const COMMON_FLAGS = ['--help', '--database-url', '--data']
+const COMMON_FLAGS = ['--help', '--database-url']
 
 /** A section for each command that does something, with its arguments and flags. */
 function commandSections(command: Command, parent = ''): string[] {

@@ -29,7 +29,7 @@ export class PetstoreCommand extends Command {
   }
 
   databaseSettings(): this {
-    return this.settings('databaseUrl', 'data')
+    return this.settings('databaseUrl')
   }
 
   /** Adds the flags that name the database, and runs the work with that database. */

@@ -6,11 +6,7 @@ import type { Store } from '../store/store.ts'
 
 /** The caller closes the store. */
 export function openConfiguredStore(config: Config, options: OpenOptions): Promise<Store> {
-  return openStore(config.databaseUrl, options, {
-    poolSize: config.pgPoolSize,
-    connectTimeoutSeconds: config.pgConnectTimeoutSeconds,
-    statementTimeoutSeconds: config.pgStatementTimeoutSeconds,
-  })
+  return openStore(config.databaseUrl, options, { poolSize: config.pgPoolSize })
 }
 
 /** Names the database in messages: by the path of its file, or by its address without the password. */

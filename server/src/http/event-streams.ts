@@ -3,10 +3,15 @@ import { keyState } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { EventHub, EventReader } from '../core/stock/event-hub.ts'
 import { passesFilter, type StockEvent } from '../core/stock/stock-event.ts'
-import type { Clock } from '../core/values/clock.ts'
+import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import { shareRuns } from '../core/values/share-runs.ts'
-import { eventBody, MAX_STREAMS_PER_ENTERPRISE_KEY, MAX_STREAMS_PER_KEY } from './events.ts'
+import {
+  eventBody,
+  HEARTBEAT_SECONDS,
+  MAX_STREAMS_PER_ENTERPRISE_KEY,
+  MAX_STREAMS_PER_KEY,
+} from './events.ts'
 import type { StreamRequest } from './operation.ts'
 import { errorReply, type Reply, toJson } from './reply.ts'
 
@@ -14,7 +19,8 @@ interface EventStreamParts {
   readonly hub: EventHub
   readonly keyRing: KeyRing
   readonly clock: Clock
-  readonly heartbeatMs: number
+  /** For tests, instead of HEARTBEAT_SECONDS. */
+  readonly heartbeatMs?: number | undefined
 }
 
 /** After the filter skips this many events, the reader gets the cursor after them, so that it can resume from there. */
@@ -90,7 +96,7 @@ export class EventStreams {
       for (const openStream of this.#openStreams) openStream.sendHeartbeat()
     }
     this.#timers = [
-      setInterval(sendHeartbeats, this.#parts.heartbeatMs),
+      setInterval(sendHeartbeats, this.#parts.heartbeatMs ?? HEARTBEAT_SECONDS * SECOND),
       setInterval(() => void this.#checkKeys(), CHECK_KEYS_EVERY_MS),
     ]
   }

@@ -16,6 +16,8 @@ import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pascalCase } from './schemas.ts'
 
+/** Proxies and browsers close a connection that is silent for about a minute; a heartbeat keeps it open even if two are lost. */
+export const HEARTBEAT_SECONDS = 15
 /** 20 streams are enough for the pages and programs of a shop. Each process counts only its own streams. */
 export const MAX_STREAMS_PER_KEY = 20
 /**

@@ -1,8 +1,8 @@
-import { type Handler, type Listener, listen, readTls, type Tls } from '@petstore/wire'
+import { type Handler, type Listener, type ListenOptions, listen, readTls, type Tls } from '@petstore/wire'
 import { KeyManager } from '../core/keys/key-manager.ts'
 import { KeyRing } from '../core/keys/key-ring.ts'
 import { PerKeyQueue } from '../core/limits/per-key-queue.ts'
-import { AddressWindows } from '../core/limits/rate-windows.ts'
+import { AddressWindows, ANONYMOUS_PER_MINUTE } from '../core/limits/rate-windows.ts'
 import { EventHub } from '../core/stock/event-hub.ts'
 import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
@@ -20,7 +20,7 @@ import { loadWebPages, type WebFile } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
 import { Logger, type Sink } from '../telemetry/logger.ts'
 import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
-import { type Config, serviceAddress } from './config.ts'
+import { type Config, environmentOf, serviceAddress } from './config.ts'
 import { backgroundJobs } from './jobs.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -28,7 +28,15 @@ import { Scheduler } from './scheduler.ts'
 const MIN_PETS_TO_PREPARE_SEARCH = 10_000
 const PING_CACHED_MS = 1_000
 const PING_FAILURE_CACHED_MS = 100
-const MEBIBYTE = 1024 * 1024
+/** Behind a proxy, one address has the connections of all callers. */
+const MAX_CONNECTIONS_PER_PROXY = 10_000
+/**
+ * How long a stopping service behind a proxy keeps serving while `/readyz` answers 503: a load balancer that checks it once
+ * a second has seen that.
+ */
+const STOP_DELAY_MS = 2 * SECOND
+/** As long as a request may take to arrive. The delay and this grace fit into the 30 s of the service managers in deploy/. */
+const STOP_GRACE_MS = 10 * SECOND
 
 export interface RunningService {
   readonly port: number
@@ -39,6 +47,11 @@ export interface RunningService {
   stop(): Promise<void>
 }
 
+type ConnectionLimits = Pick<
+  ListenOptions,
+  'firstByteTimeoutSeconds' | 'keepAliveSeconds' | 'requestTimeoutSeconds' | 'maxConnectionsPerAddress'
+>
+
 export interface ServiceOptions {
   /** For tests, instead of the store's clock. */
   readonly clock?: Clock
@@ -47,8 +60,14 @@ export interface ServiceOptions {
   readonly logSink?: Sink
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
-  /** The deadline of requests, for tests. */
+  // Constants that tests replace.
   readonly deadlineMs?: number | undefined
+  readonly anonymousPerMinute?: number
+  readonly heartbeatMs?: number
+  readonly retryDelaysMs?: readonly number[]
+  readonly stopDelayMs?: number
+  readonly stopGraceMs?: number
+  readonly connectionLimits?: ConnectionLimits
   /** The file descriptor of a socket that already listens on the configured port. */
   readonly passedSocket?: number | undefined
 }
@@ -83,11 +102,11 @@ export async function startService(
   for (const warning of await store.findWrongSettings()) logger.warn(warning)
 
   const metrics = new Metrics()
-  const services = await openServices(config, store, { clock, logger, metrics, lookup: options.lookup })
+  const services = await openServices(config, store, { clock, logger, metrics, options })
   const { limits, commits, view, streams, deliveries } = services
   const checkStore = cachedPing(() => store.ping())
   const app = createApp({
-    ...callerRules(config, clock, options.demoSecrets, services.keyRing),
+    ...callerRules(config, clock, services.keyRing, options),
     services,
     webPages: await readWebPages(),
     contract: () => buildContract({ ...baseAddresses(config, listener.port), sunset: config.petSunset }),
@@ -132,8 +151,8 @@ export async function startService(
     stop: async () => {
       isStopping = true
       logger.info('stopping')
-      await Bun.sleep(config.stopDelaySeconds * SECOND)
-      graceEndsAt = performance.now() + config.stopGraceSeconds * SECOND
+      await Bun.sleep(options.stopDelayMs ?? (config.trustProxy > 0 ? STOP_DELAY_MS : 0))
+      graceEndsAt = performance.now() + (options.stopGraceMs ?? STOP_GRACE_MS)
       await running.disposeAsync()
       if (failures.length > 0) throw failures[0]
     },
@@ -144,18 +163,18 @@ interface ServiceParts {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
-  readonly lookup: Lookup | undefined
+  readonly options: ServiceOptions
 }
 
 /** Reads the keys and the stock, and connects what the operations use. Starts nothing that must be stopped. */
-async function openServices(config: Config, store: Store, { clock, logger, metrics, lookup }: ServiceParts) {
+async function openServices(config: Config, store: Store, { clock, logger, metrics, options }: ServiceParts) {
+  const { lookup, heartbeatMs, retryDelaysMs } = options
   const limits = await store.openLimits(clock)
   const keyRing = await KeyRing.open(store, clock)
   const view = await LiveView.open(store)
   // Loading a large stock leaves garbage that would stay in memory for a long time.
   Bun.gc(true)
   const hub = new EventHub(store, (error) => logger.failure('event-hub', error))
-  const heartbeatMs = config.eventsHeartbeatSeconds * SECOND
   const webhookSender = new HttpSender({
     allowsPrivate: config.webhookPrivateAddresses === 'on',
     clock,
@@ -167,7 +186,7 @@ async function openServices(config: Config, store: Store, { clock, logger, metri
     messageOf,
     clock,
     observers: [metrics, logger],
-    retryDelaysMs: config.webhookRetrySeconds.map((seconds) => seconds * SECOND),
+    retryDelaysMs,
     onFailure: (error) => logger.failure('webhooks', error),
   })
   return {
@@ -178,7 +197,7 @@ async function openServices(config: Config, store: Store, { clock, logger, metri
     commits: new GroupCommit({ store, limits, observers: [metrics, hub, deliveries] }),
     streams: new EventStreams({ hub, keyRing, clock, heartbeatMs }),
     limits,
-    keys: new KeyManager({ store, keyRing, clock, environment: config.environment }),
+    keys: new KeyManager({ store, keyRing, clock, environment: environmentOf(config) }),
     longReads: new PerKeyQueue(),
     webhookSender,
     deliveries,
@@ -190,10 +209,9 @@ async function openServices(config: Config, store: Store, { clock, logger, metri
 function callerRules(
   config: Config,
   clock: Clock,
-  demoSecrets: ReadonlySet<string> = new Set(),
   keyRing: KeyRing,
+  { demoSecrets = new Set(), anonymousPerMinute: perMinute = ANONYMOUS_PER_MINUTE }: ServiceOptions,
 ) {
-  const perMinute = config.anonymousPerMinute
   return {
     access: {
       keyRing,
@@ -214,15 +232,15 @@ function callerRules(
 const PAGE_FILES_PER_ANONYMOUS_REQUEST = 10
 
 /**
- * The base addresses in the contract. The address of this environment defaults to the listening address, not to the Host
- * header, because callers can forge that header.
+ * The base addresses in the contract. The production address defaults to the listening address, not to the Host header,
+ * because callers can forge that header.
  */
 function baseAddresses(config: Config, port: number) {
-  const { baseUrl, stagingBaseUrl, environment } = config
-  const listeningAddress = `${serviceAddress(config, port)}/v1`
+  const { baseUrl, stagingBaseUrl } = config
+  const isProduction = environmentOf(config) === 'production'
   return {
-    baseUrl: baseUrl ?? (environment === 'production' ? listeningAddress : undefined),
-    stagingBaseUrl: stagingBaseUrl ?? (environment === 'staging' ? listeningAddress : undefined),
+    baseUrl: baseUrl ?? (isProduction ? `${serviceAddress(config, port)}/v1` : undefined),
+    stagingBaseUrl,
   }
 }
 
@@ -282,7 +300,7 @@ function listenForMetrics(config: Config, app: Handler): Listener | undefined {
 function listenForRequests(
   config: Config,
   tls: Tls | undefined,
-  { passedSocket }: ServiceOptions,
+  { passedSocket, connectionLimits }: ServiceOptions,
   app: Handler,
 ): Listener {
   return listen(app, {
@@ -290,11 +308,8 @@ function listenForRequests(
     port: config.port,
     flags: { host: '--host', port: '--port' },
     ...(passedSocket === undefined ? {} : { fd: passedSocket }),
-    firstByteTimeoutSeconds: config.firstByteTimeoutSeconds,
-    keepAliveSeconds: config.keepAliveSeconds,
-    requestTimeoutSeconds: config.requestTimeoutSeconds,
-    maxConnectionsPerAddress: config.maxConnectionsPerAddress,
-    maxUnsentBytes: config.maxUnsentMebibytes * MEBIBYTE,
+    ...(config.trustProxy > 0 ? { maxConnectionsPerAddress: MAX_CONNECTIONS_PER_PROXY } : {}),
+    ...connectionLimits,
     ...(tls === undefined ? {} : { tls }),
   })
 }

@@ -1,4 +1,5 @@
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
+import type { KeyEnvironment } from '../core/keys/api-key.ts'
 import { parseDateTime } from '../core/values/rfc3339.ts'
 import { withoutPassword } from '../store/opening.ts'
 
@@ -13,8 +14,6 @@ class InvalidValue extends Error {}
 interface Setting {
   readonly fallback: string
   readonly help: string
-  /** The environment variable, if it is not derived from the setting's name. */
-  readonly variable?: string
   readonly parse: (text: string) => unknown
 }
 
@@ -35,51 +34,25 @@ export const SETTINGS = {
     help: 'the database: sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
     parse: databaseAddress,
   },
-  data: {
-    fallback: 'data',
-    help: 'folder of petstore.db if DATABASE_URL is not set; as a flag it overrides DATABASE_URL',
-    variable: 'PETSTORE_DATA',
-    parse: nonEmpty,
-  },
   pgPoolSize: {
     fallback: '10',
     help: 'connections to PostgreSQL per process',
     parse: wholeNumber(2, 1_000),
   },
-  pgConnectTimeoutSeconds: {
-    fallback: '5',
-    help: 'timeout for opening a connection to PostgreSQL',
-    parse: wholeNumber(1, 300),
-  },
-  pgStatementTimeoutSeconds: {
-    fallback: '10',
-    help: 'timeout for a SQL statement of a request, which then gets 503; imports and exports have no timeout',
-    parse: wholeNumber(1, 3_600),
-  },
-  environment: {
-    fallback: 'production',
-    help: 'production or staging: decides the prefix of new keys (pst_live_ or pst_test_)',
-    parse: oneOf('production', 'staging'),
-  },
   baseUrl: {
     fallback: '',
-    help: 'production address in the contract; ends in /v1. In production it defaults to the listening address',
+    help: 'production address in the contract; ends in /v1; the listening address by default',
     parse: optionalBaseAddress,
   },
   stagingBaseUrl: {
     fallback: '',
-    help: 'staging address in the contract; ends in /v1. In staging it defaults to the listening address',
+    help: 'staging address in the contract; ends in /v1. Set without BASE_URL, it makes this a staging service, whose new keys begin with pst_test_',
     parse: optionalBaseAddress,
   },
   trustProxy: {
     fallback: 'off',
     help: 'off, on, or the number of your own proxies in front of the service; trusts their X-Forwarded-For',
     parse: proxyCount,
-  },
-  anonymousPerMinute: {
-    fallback: '300',
-    help: 'requests per minute from one address without a valid key, and a tenth of the files of pages that it may load; further requests get 429',
-    parse: wholeNumber(1, 1_000_000_000),
   },
   corsOrigins: {
     fallback: '',
@@ -96,11 +69,6 @@ export const SETTINGS = {
     help: 'on allows webhooks to private and loopback addresses, and http; keep it off if strangers have keys',
     parse: oneOf('on', 'off'),
   },
-  webhookRetrySeconds: {
-    fallback: '5,30,120,600,3600,10800',
-    help: 'delays before the retries of a failed delivery; the last delay repeats until 3 days after the first failure',
-    parse: secondsList,
-  },
   metricsHost: {
     fallback: '127.0.0.1',
     help: 'address that /metrics listens on; it needs no key, so keep it out of the public network',
@@ -110,11 +78,6 @@ export const SETTINGS = {
     fallback: '7387',
     help: 'port of /metrics; 0 chooses a free port, off turns it off; --demo turns it off unless a port is given',
     parse: portOrOff,
-  },
-  logFormat: {
-    fallback: 'auto',
-    help: 'json, text, or auto: text on a terminal and JSON lines elsewhere',
-    parse: oneOf('auto', 'json', 'text'),
   },
   logRequests: {
     fallback: 'failures',
@@ -131,46 +94,6 @@ export const SETTINGS = {
     help: 'private key of the certificate: a PEM file without a passphrase',
     parse: optionalText,
   },
-  firstByteTimeoutSeconds: {
-    fallback: '10',
-    help: 'timeout for the first byte on a new connection',
-    parse: wholeNumber(1, 3_600),
-  },
-  keepAliveSeconds: {
-    fallback: '75',
-    help: 'how long an idle connection stays open; must be longer than the idle timeout of proxies in front',
-    parse: wholeNumber(1, 3_600),
-  },
-  requestTimeoutSeconds: {
-    fallback: '10',
-    help: 'timeout for receiving the head and the body of a request, which then gets 408',
-    parse: wholeNumber(1, 3_600),
-  },
-  maxConnectionsPerAddress: {
-    fallback: '1000',
-    help: 'maximum number of connections from one address (an IPv6 /64 counts as one address; behind a proxy, it is the address of the proxy); beyond it, idle connections without a valid key are closed first, then new connections get 503',
-    parse: wholeNumber(1, 1_000_000),
-  },
-  maxUnsentMebibytes: {
-    fallback: '256',
-    help: 'total unsent data in memory for slow readers; beyond it those with the oldest responses are disconnected',
-    parse: wholeNumber(1, 1_048_576),
-  },
-  stopDelaySeconds: {
-    fallback: '0',
-    help: 'how long to keep serving after a stop signal while /readyz answers 503, so that load balancers notice',
-    parse: wholeNumber(0, 3_600),
-  },
-  stopGraceSeconds: {
-    fallback: '10',
-    help: 'how long a stop waits for requests under way before it closes their connections',
-    parse: wholeNumber(0, 3_600),
-  },
-  eventsHeartbeatSeconds: {
-    fallback: '15',
-    help: 'interval of heartbeats on event streams; must be shorter than the idle timeout of proxies in front',
-    parse: wholeNumber(1, 3_600),
-  },
 } as const satisfies Readonly<Record<string, Setting>>
 
 export type SettingName = keyof typeof SETTINGS
@@ -181,8 +104,7 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[]
 
 /** `TRUST_PROXY` for `trustProxy`. */
 export function variableOf(name: SettingName): string {
-  const { variable }: Setting = SETTINGS[name]
-  return variable ?? name.replace(/[A-Z]/g, '_$&').toUpperCase()
+  return name.replace(/[A-Z]/g, '_$&').toUpperCase()
 }
 
 /** `--trust-proxy` for `trustProxy`. */
@@ -194,15 +116,6 @@ export function flagOf(name: SettingName): string {
 type SettingTexts = Readonly<Partial<Record<SettingName, string>>>
 type Environment = Readonly<Record<string, string | undefined>>
 
-export function sqliteAddressInDataFolder(
-  file: string,
-  flags: SettingTexts,
-  environment: Environment = process.env,
-): string {
-  const folder = flags.data ?? (environment[variableOf('data')] || SETTINGS.data.fallback)
-  return `sqlite:${join(folder, file)}`
-}
-
 /**
  * Reads all settings. A flag overrides an environment variable, which overrides the default. `defaultOverrides`
  * replace defaults of the table. An empty variable counts as not set.
@@ -212,18 +125,11 @@ export function readConfig(
   environment: Environment = process.env,
   defaultOverrides: SettingTexts = {},
 ): Config {
-  if (flags.data !== undefined && flags.databaseUrl !== undefined) {
-    throw new SettingError('--data and --database-url both name the database; use only one of them')
-  }
-  const addressInDataFolder = sqliteAddressInDataFolder('petstore.db', flags, environment)
-  const flagTexts: SettingTexts =
-    flags.data === undefined ? flags : { ...flags, databaseUrl: addressInDataFolder }
-  const overrides: SettingTexts = { databaseUrl: addressInDataFolder, ...defaultOverrides }
   const read = (name: SettingName): Config[SettingName] => {
-    const flagText = flagTexts[name]
+    const flagText = flags[name]
     if (flagText !== undefined) return parseSetting(name, flagText, flagOf(name))
     const variable = variableOf(name)
-    const fallback = overrides[name] ?? SETTINGS[name].fallback
+    const fallback = defaultOverrides[name] ?? SETTINGS[name].fallback
     return parseSetting(name, environment[variable] || fallback, variable)
   }
   // Each setting has the type that its parser returns.
@@ -245,6 +151,11 @@ function parseSetting(name: SettingName, text: string, source: string): Config[S
 
 function needsSetting(present: SettingName, missing: SettingName): SettingError {
   return new SettingError(`${flagOf(present)} needs ${flagOf(missing)} (${variableOf(missing)}) as well`)
+}
+
+/** A service that names only a staging address is for staging: its new keys begin with pst_test_. */
+export function environmentOf({ baseUrl, stagingBaseUrl }: Config): KeyEnvironment {
+  return baseUrl === undefined && stagingBaseUrl !== undefined ? 'staging' : 'production'
 }
 
 /** Whether only programs on this machine can connect to a listener on this host. */
@@ -285,13 +196,6 @@ function wholeNumber(min: number, max: number): (text: string) => number {
     }
     return value
   }
-}
-
-function secondsList(text: string): readonly number[] {
-  if (!/^\d{1,6}(,\d{1,6})*$/.test(text)) {
-    throw new InvalidValue('whole seconds separated by commas, such as 5,30,120')
-  }
-  return text.split(',').map(Number)
 }
 
 const POSTGRES_ADDRESS = /^postgres(?:ql)?:\/\//

@@ -35,7 +35,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   const hasKeys = (await store.listKeyPage(1, undefined)).length > 0
   if (!isDemoStore && (!isEmpty || hasKeys)) {
     throw new Error(
-      'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another --data or --database-url',
+      'the database contains a real store, and --demo would give publicly known keys access to it; start without --demo, or with another --database-url',
     )
   }
   // The keys come first, so that an interrupted start leaves a store that the next start recognizes.

@@ -14,12 +14,16 @@ const SQLITE_SCHEME = 'sqlite:'
 export async function openStore(
   databaseUrl: string,
   options: OpenOptions,
-  settings: PostgresSettings = DEFAULT_POSTGRES_SETTINGS,
+  settings: Partial<PostgresSettings> = {},
 ): Promise<Store> {
   if (!isPostgresUrl(databaseUrl)) return openSqlite(databaseUrl.slice(SQLITE_SCHEME.length), options)
   try {
     const mayBeReadOnly = options.mayBeReadOnly === true
-    return await openPostgresStore(databaseUrl, { ...settings, mayBeReadOnly }, options.tables)
+    return await openPostgresStore(
+      databaseUrl,
+      { ...DEFAULT_POSTGRES_SETTINGS, ...settings, mayBeReadOnly },
+      options.tables,
+    )
   } catch (error) {
     const reason = error instanceof ServiceError ? error.cause : error
     throw cannotOpen(
@@ -57,7 +61,7 @@ async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
     !isBeingRestored(path)
   ) {
     throw new OpenRefused(
-      `there is no database at ${path}; set --data or PETSTORE_DATA to its folder, or DATABASE_URL to its address. To create a database, run petstore serve, import, copy or migrate`,
+      `there is no database at ${path}; set DATABASE_URL to its address. To create a database, run petstore serve, import, copy or migrate`,
     )
   }
   try {

@@ -6,8 +6,6 @@ import type { DeliveryObserver } from '../core/webhooks/webhook-store.ts'
 import type { FinishedRequest, RequestObserver } from '../http/request-context.ts'
 
 export interface LogSettings {
-  /** `auto` is text on a terminal and JSON elsewhere. */
-  readonly logFormat: 'auto' | 'json' | 'text'
   readonly logRequests: 'all' | 'errors' | 'failures' | 'none'
 }
 
@@ -15,6 +13,7 @@ export interface LogSettings {
 export interface Sink {
   /** Resolves when the system has accepted the text, and rejects if the text cannot be written. */
   write(text: string): Promise<void>
+  /** A terminal gets text, everything else JSON. */
   readonly isTerminal: boolean
   readonly hasColours: boolean
 }
@@ -66,13 +65,12 @@ export class Logger implements RequestObserver, DeliveryObserver {
   #unreadableLoggedAt = 0
 
   constructor(settings: LogSettings, sink: Sink = stdoutSink(), clock: Clock = Date.now) {
-    const { logFormat, logRequests } = settings
-    const isText = logFormat === 'text' || (logFormat === 'auto' && sink.isTerminal)
+    const { logRequests } = settings
     this.#logRequests = logRequests
     this.#minStatus = MIN_STATUS[logRequests]
     this.#slowMs = SLOW_MS[logRequests]
     this.#clock = clock
-    this.#format = isText ? (entry) => textLine(entry, sink.hasColours) : jsonLine
+    this.#format = sink.isTerminal ? (entry) => textLine(entry, sink.hasColours) : jsonLine
     this.#writer = new LineWriter(sink, (dropped) =>
       this.#format(this.#entry('warn', 'log lines were dropped because nothing read them', { dropped })),
     )

@@ -43,7 +43,7 @@ describe('petstore backup', () => {
       expect([made.exitCode, made.stderr]).toEqual([0, ''])
       expect(statSync(copy).mode & 0o777).toBe(0o600)
 
-      const again = await petstore(['restore', copy, '--data', join(cwd, 'again')], { cwd })
+      const again = await petstore(['restore', copy, '--database-url', 'sqlite:again/petstore.db'], { cwd })
       expect([again.exitCode, again.stderr]).toEqual([0, ''])
       const restored = await openStore(`sqlite:${join(cwd, 'again/petstore.db')}`, {
         tables: 'require_current_tables',

@@ -46,7 +46,7 @@ describe('petstore check', () => {
     const { exitCode, stdout } = await check()
     expect([exitCode, stdout]).toEqual([1, expect.stringContaining(`✗ there is no database at ${path}\n`)])
     expect(stdout).toContain('create it with petstore serve, import or migrate')
-    expect(stdout).toContain('PETSTORE_DATA')
+    expect(stdout).toContain('set DATABASE_URL')
     expect(existsSync(path)).toBe(false)
   })
 

@@ -46,7 +46,7 @@ describe('the executable of npm run build, without any other files', () => {
     const made = await run('keys', 'create', '--name', 'Shop', '--plan', 'free')
     expect([made.exitCode, made.stdout]).toEqual([0, expect.stringMatching(/^pst_live_/)])
 
-    const program = start('serve', '--port', '0', '--metrics-port', '0', '--log-format', 'json')
+    const program = start('serve', '--port', '0', '--metrics-port', '0')
     const reader = program.stdout.getReader()
     const line = JSON.parse(new TextDecoder().decode((await reader.read()).value))
     const headers = { Authorization: `Bearer ${made.stdout.trim()}` }
@@ -62,7 +62,7 @@ describe('the executable of npm run build, without any other files', () => {
   })
 
   test('contains the pages', async () => {
-    const program = start('serve', '--port', '0', '--metrics-port', 'off', '--log-format', 'json')
+    const program = start('serve', '--port', '0', '--metrics-port', 'off')
     const { address } = JSON.parse(new TextDecoder().decode((await program.stdout.getReader().read()).value))
     for (const path of ['/', '/docs']) {
       const html = await (await fetch(address + path)).text()

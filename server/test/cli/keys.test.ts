@@ -55,12 +55,12 @@ describe('petstore keys create', () => {
     expect(readFileSync(database).includes(secret)).toBe(false)
   })
 
-  test('creates an enterprise key with its own limits, for staging, without permissions, with an expiry', async () => {
+  test('creates an enterprise key with its own limits, without permissions, with an expiry', async () => {
     const { stdout } = await create(
       ...['--name', 'Chain', '--plan', 'enterprise', '--per-minute', '5000', '--per-day', '7000000'],
-      ...['--environment', 'staging', '--expires', '2127-01-31', '--may', 'none'],
+      ...['--expires', '2127-01-31', '--may', 'none'],
     )
-    expect(stdout).toStartWith('pst_test_')
+    expect(stdout).toStartWith('pst_live_')
     expect(await find(stdout.trim())).toMatchObject({
       limits: { perMinute: 5_000, perDay: 7_000_000 },
       expiresAt: Date.UTC(2127, 0, 31),

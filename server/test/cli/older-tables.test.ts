@@ -136,9 +136,7 @@ test('a missing SQLite file is created only by serve, import and migrate; other 
       stdout: '',
       stderr: expect.stringContaining(`no database at ${path};`),
     })
-    expect(outcome.stderr).toMatch(
-      /--data or PETSTORE_DATA .* DATABASE_URL .* run petstore serve, import, copy or migrate\n$/,
-    )
+    expect(outcome.stderr).toMatch(/set DATABASE_URL .* run petstore serve, import, copy or migrate\n$/)
   }
   expect([existsSync(join(cwd, 'none')), existsSync(join(cwd, 'fresh.db'))]).toEqual([false, false])
 })

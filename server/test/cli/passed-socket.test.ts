@@ -21,7 +21,7 @@ for (1, 2) {
 }`
 
 test('a restart with socket activation refuses no connection', async () => {
-  const args = ['serve', '--demo', '--port', '80', '--log-format', 'json']
+  const args = ['serve', '--demo', '--port', '80']
   const program = startPetstore(args, { cwd, through: ['perl', '-e', HOLDER] })
   let output = ''
   const reading = (async () => {

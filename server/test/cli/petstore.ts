@@ -58,6 +58,7 @@ interface TerminalProgram {
 }
 
 interface TerminalOptions {
+  readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly program?: readonly string[]
 }
@@ -67,12 +68,13 @@ export async function petstoreInTerminal(
   args: readonly string[],
   expected?: string,
   then: (program: TerminalProgram) => void | Promise<void> = () => {},
-  { env = {}, program: command = PROGRAM }: TerminalOptions = {},
+  { cwd, env = {}, program: command = PROGRAM }: TerminalOptions = {},
 ): Promise<{ exitCode: number; shown: string }> {
   const decoder = new TextDecoder()
   let shown = ''
   let changed = Promise.withResolvers<void>()
   const program = Bun.spawn([...command, ...args], {
+    ...(cwd === undefined ? {} : { cwd }),
     env: { PATH: '/usr/bin:/bin', ...env },
     terminal: {
       cols: 100,

@@ -102,7 +102,9 @@ test('petstore restore after a kill -9: refused while the service runs, then res
   expect(list[0]?.quantity).toBe(4)
   expect(await firstText(await follow(second, { 'Last-Event-ID': id }))).toContain('event: relist')
   await second.stop()
-  expect((await petstore(['restore', replaced, '--data', 'look'], { cwd })).exitCode).toBe(0)
+  expect(
+    (await petstore(['restore', replaced, '--database-url', 'sqlite:look/petstore.db'], { cwd })).exitCode,
+  ).toBe(0)
   expect(await quantityIn(`sqlite:${join(cwd, 'look', 'petstore.db')}`)).toBe(9)
 })
 
@@ -161,7 +163,7 @@ test('petstore restore of a PostgreSQL database prints the commands of docs/back
 test('docs/backup.md: backup by hand, and restore, exactly as printed', async () => {
   const machine = openMachine()
   try {
-    const env = { PETSTORE_DATA: join(cwd, 'data') }
+    const env = { DATABASE_URL: `sqlite:${join(cwd, 'data/petstore.db')}` }
     const [byHand = ''] = printedBlocks('petstore backup', 'sh')
     const [restore = ''] = printedBlocks('petstore restore', 'sh')
     expect(await machine.run(byHand, env)).toMatchObject({ exitCode: 0, stderr: '' })
@@ -173,7 +175,7 @@ test('docs/backup.md: backup by hand, and restore, exactly as printed', async ()
     const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'require_current_tables' })
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 }])
     await store.close()
-    const outcome = await machine.run(restore, { PETSTORE_DATA: data })
+    const outcome = await machine.run(restore, env)
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
     expect(outcome.stdout).toContain('the database is intact')
     expect(await quantityIn(`sqlite:${join(data, 'petstore.db')}`)).toBe(4)

@@ -1,10 +1,23 @@
+import { fileURLToPath } from 'node:url'
+import type { TunedConstants } from '../support/tuned-petstore.ts'
 import { startPetstore } from './petstore.ts'
+
+const TUNED_MAIN = fileURLToPath(new URL('../support/tuned-petstore.ts', import.meta.url))
 
 interface ServeOptions {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
   readonly through?: readonly string[]
   readonly program?: readonly string[]
+}
+
+/** A service in its own process, with constants that no setting changes. */
+export function serveTuned(constants: TunedConstants, { env = {}, ...options }: ServeOptions) {
+  return serve([], {
+    ...options,
+    env: { ...env, TEST_CONSTANTS: JSON.stringify(constants) },
+    program: [process.execPath, TUNED_MAIN],
+  })
 }
 
 /** Starts `petstore serve` on a free port, waits until it listens, and returns what a caller needs. */
@@ -17,15 +30,14 @@ export async function serve(args: readonly string[], options: ServeOptions) {
     const decoder = new TextDecoder()
     for await (const chunk of program.stdout) {
       output += decoder.decode(chunk, { stream: true })
-      if (output.includes('/openapi.json') || output.includes('"listening"')) listening.resolve()
+      if (output.includes('"listening"')) listening.resolve()
     }
     listening.reject(new Error(`petstore serve ended: ${await errors}`))
   })()
   await listening.promise
-  const address = /https?:\/\/[^\s"]+(?=\/v1|",)/.exec(output)?.[0] ?? ''
+  const address = /"address":"([^"]+)"/.exec(output)?.[1] ?? ''
 
   return {
-    banner: output,
     address,
     program,
     /** Everything it has printed; complete once it has ended. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { RawConnection } from '../support/raw-connection.ts'
+import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 import { serve } from './running-petstore.ts'
@@ -46,13 +47,13 @@ async function updateUntilClosed(address: string, petId: number, onAcknowledged:
 }
 
 /** Starts an update with an incomplete body, and returns once the service waits for the rest of the body. */
-async function beginUpdate(address: string, body: string, contentLength = body.length + 1) {
+async function beginUpdate(address: string, key: string, body: string, contentLength = body.length + 1) {
   const connection = await RawConnection.open(address)
   connection.send(
     [
       'PATCH /v1/inventory/1 HTTP/1.1',
       'Host: petstore.test',
-      `Authorization: Bearer ${KEY}`,
+      `Authorization: Bearer ${key}`,
       'Content-Type: application/json',
       `Content-Length: ${contentLength}`,
       'Expect: 100-continue',
@@ -110,68 +111,9 @@ describe('petstore serve, when stopped', () => {
     },
   )
 
-  test('finishes requests in progress, refuses new connections, and closes the connection', async () => {
-    const patience = ['--stop-grace-seconds', '100', '--request-timeout-seconds', '100']
-    const { address, program } = await serve(['--demo', ...patience], { cwd })
-    const update = await beginUpdate(address, '{"quantity": 77')
-    program.kill('SIGTERM')
-    await untilRefusing(address)
-    update.send('}')
-    const answer = await update.answer()
-    expect([answer?.status, answer?.head]).toEqual([200, expect.stringMatching(/^connection: close$/im)])
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ petId: 1, quantity: 77 })
-    expect(await update.answer()).toBeUndefined()
-    expect(await program.exited).toBe(0)
-  })
-
-  test('does not wait for connections without a request', async () => {
-    const { address, stop } = await serve(['--demo', '--stop-grace-seconds', '100'], { cwd })
-    const used = await RawConnection.open(address)
-    used.sendRequest('GET', '/v1/inventory', KEY)
-    expect((await used.answer())?.status).toBe(200)
-    await RawConnection.open(address)
-    const [exitCode, took] = await timed(stop())
-    expect(exitCode).toBe(0)
-    expect(took).toBeLessThan(60_000)
-    expect(await used.answer()).toBeUndefined()
-  })
-
-  test('aborts an endless request after the grace period, and saves the limits', async () => {
-    const patience = ['--stop-grace-seconds', '1', '--request-timeout-seconds', '600']
-    const { address, stop, call } = await serve(['--demo', ...patience], { cwd })
-    expect((await call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('59')
-    await beginUpdate(address, '{"quan', 50)
-    // Without the grace period it would exceed the timeout of the test.
-    const [exitCode, took] = await timed(stop())
-    expect(exitCode).toBe(0)
-    expect(took).toBeGreaterThan(900)
-    const again = await serve(['--demo'], { cwd })
-    expect((await again.call('/inventory', 'pst_demo_free')).headers.get('X-RateLimit-Remaining')).toBe('58')
-    await again.stop()
-  })
-
-  test('takes no longer if a webhook receiver does not respond either', async () => {
-    const patience = ['--stop-grace-seconds', '10', '--request-timeout-seconds', '600']
-    const args = ['--demo', ...patience, '--webhook-private-addresses', 'on']
-    const { address, stop, call } = await serve(args, { cwd })
-    const receiver = new WebhookReceiver()
-    receiver.reply = () => new Promise<Response>(() => {})
-    const body = JSON.stringify({ url: receiver.url, kinds: ['stock.changed'] })
-    expect((await call('/webhooks', KEY, { method: 'POST', body })).status).toBe(201)
-    await call('/inventory/1', KEY, { method: 'PATCH', body: '{"quantity": 1234}' })
-    await until(() => receiver.all.length > 0)
-    await beginUpdate(address, '{"quan', 50)
-    const [exitCode, took] = await timed(stop())
-    expect(exitCode).toBe(0)
-    // Two grace periods in a row would be 20 s.
-    expect(took).toBeLessThan(19_500)
-    await receiver.stop()
-  })
-
   test('a second signal ends it at once with exit code 1', async () => {
-    const patience = ['--stop-grace-seconds', '600', '--request-timeout-seconds', '600']
-    const { address, program } = await serve(['--demo', ...patience], { cwd })
-    await beginUpdate(address, '{"quan', 50)
+    const { address, program } = await serve(['--demo'], { cwd })
+    await beginUpdate(address, KEY, '{"quan', 50)
     program.kill('SIGTERM')
     await untilRefusing(address)
     expect(program.exitCode).toBeNull()
@@ -188,5 +130,76 @@ describe('petstore serve, when stopped', () => {
     program.kill('SIGINT')
     program.kill('SIGINT')
     expect(await program.exited).toBe(0)
+  })
+})
+
+describe('a service that stops', () => {
+  test('finishes requests in progress, refuses new connections, and closes the connection', async () => {
+    const service = await TestService.start({
+      stopGraceMs: 100_000,
+      connectionLimits: { requestTimeoutSeconds: 100 },
+    })
+    const { address } = service
+    const update = await beginUpdate(address, service.key, '{"quantity": 77')
+    const stopped = service.stop()
+    await untilRefusing(address)
+    update.send('}')
+    const answer = await update.answer()
+    expect([answer?.status, answer?.head]).toEqual([200, expect.stringMatching(/^connection: close$/im)])
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ petId: 1, quantity: 77 })
+    expect(await update.answer()).toBeUndefined()
+    await stopped
+  })
+
+  test('does not wait for connections without a request', async () => {
+    const service = await TestService.start({ stopGraceMs: 100_000 })
+    const used = await RawConnection.open(service.address)
+    used.sendRequest('GET', '/v1/inventory', service.key)
+    expect((await used.answer())?.status).toBe(200)
+    await RawConnection.open(service.address)
+    const [, took] = await timed(service.stop())
+    expect(took).toBeLessThan(60_000)
+    expect(await used.answer()).toBeUndefined()
+  })
+
+  test('aborts an endless request after the grace period, and saves the limits', async () => {
+    const service = await TestService.start({
+      stopGraceMs: 1_000,
+      connectionLimits: { requestTimeoutSeconds: 600 },
+    })
+    const { secret } = await service.createKey('free')
+    const remaining = async () => {
+      const answer = await service.call('GET', '/inventory', { key: secret })
+      return answer.headers.get('X-RateLimit-Remaining')
+    }
+    expect(await remaining()).toBe('59')
+    await beginUpdate(service.address, service.key, '{"quan', 50)
+    // Without the grace period it would exceed the timeout of the test.
+    const [, took] = await timed(service.halt())
+    expect(took).toBeGreaterThan(900)
+    await service.resume()
+    expect(await remaining()).toBe('58')
+    await service.stop()
+  })
+
+  test('takes no longer if a webhook receiver does not respond either', async () => {
+    const service = await TestService.start({
+      realTime: true,
+      settings: { webhookPrivateAddresses: 'on' },
+      stopGraceMs: 10_000,
+      connectionLimits: { requestTimeoutSeconds: 600 },
+    })
+    const receiver = new WebhookReceiver()
+    receiver.reply = () => new Promise<Response>(() => {})
+    const body = JSON.stringify({ url: receiver.url, kinds: ['stock.changed'] })
+    const headers = { 'Content-Type': 'application/json' }
+    expect((await service.call('POST', '/webhooks', { body, headers })).status).toBe(201)
+    await service.setQuantity(1n, '{"quantity": 1234}')
+    await until(() => receiver.all.length > 0)
+    await beginUpdate(service.address, service.key, '{"quan', 50)
+    const [, took] = await timed(service.stop())
+    // Two grace periods in a row would be 20 s.
+    expect(took).toBeLessThan(19_500)
+    await receiver.stop()
   })
 })

@@ -78,7 +78,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'delivery.csv'), 'petId,delta\n1,12\n2,5\n')
   writeFileSync(join(folder, 'count.csv'), 'petId,quantity\n1,12\n')
   await bash('petstore import pets.csv')
-  service = startPetstore(['serve', '--demo', '--port', String(port), '--data', join(folder, 'demo')])
+  service = startPetstore(['serve', '--demo', '--port', String(port)], { cwd: folder })
   await until(async () => {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)
     return response?.status === 200
@@ -96,8 +96,7 @@ function bash(script: string) {
     env: {
       PATH: `${folder}/bin:/usr/local/bin:/usr/bin:/bin`,
       METRICS_PORT: 'off',
-      DATABASE_URL: '',
-      PETSTORE_DATA: join(folder, 'data'),
+      DATABASE_URL: `sqlite:${folder}/data/petstore.db`,
     },
   })
 }

@@ -16,7 +16,7 @@ beforeEach(async () => {
   lookUps = 0
   refreshes = 0
   service = await TestService.start({
-    settings: { anonymousPerMinute: String(PER_MINUTE) },
+    anonymousPerMinute: PER_MINUTE,
     wrapStore: (store) => ({
       ...store,
       findKey: (hash) => {

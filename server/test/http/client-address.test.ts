@@ -43,7 +43,7 @@ test.each([
 })
 
 test('with TRUST_PROXY, all ports of an address and all addresses of a /64 share one count', async () => {
-  const service = await TestService.start({ settings: { trustProxy: 'on', anonymousPerMinute: '2' } })
+  const service = await TestService.start({ settings: { trustProxy: 'on' }, anonymousPerMinute: 2 })
   const knock = async (forwarded: string) => {
     const headers = { 'X-Forwarded-For': forwarded }
     return (await service.call('GET', '/inventory', { key: null, headers })).status

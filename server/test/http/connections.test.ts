@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import type { ServiceOptions } from '../../src/service/compose.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -6,8 +7,8 @@ import { until } from '../support/until.ts'
 let service: TestService
 afterEach(() => service.stop())
 
-async function start(settings: NonNullable<Parameters<typeof TestService.start>[0]>['settings'] = {}) {
-  service = await TestService.start({ settings })
+async function start(connectionLimits: ServiceOptions['connectionLimits'] = {}) {
+  service = await TestService.start({ connectionLimits })
   return service
 }
 
@@ -23,7 +24,7 @@ async function refusalOf(connection: RawConnection) {
 }
 
 describe('a connection that keeps the service waiting', () => {
-  test('gets 408 for a late head or body, nothing between requests, and follows the timeout settings', async () => {
+  test('gets 408 for a late head or body, nothing between requests, and follows the timeouts', async () => {
     // The default timeouts run in the same process, so they cannot end before those of one second.
     const patient = await TestService.start()
     const unfinished = await RawConnection.open(patient.address)
@@ -32,7 +33,7 @@ describe('a connection that keeps the service waiting', () => {
     void unfinished.answer().then(() => {
       isUnfinished = false
     })
-    await start({ requestTimeoutSeconds: '1', keepAliveSeconds: '1' })
+    await start({ requestTimeoutSeconds: 1, keepAliveSeconds: 1 })
     const [head, body, idle] = await Promise.all([
       RawConnection.open(service.address),
       RawConnection.open(service.address),
@@ -94,8 +95,8 @@ describe('an invalid request', () => {
 })
 
 describe('connections of one address', () => {
-  test('above MAX_CONNECTIONS_PER_ADDRESS get 503 with the Error body, until others close', async () => {
-    await start({ maxConnectionsPerAddress: '2' })
+  test('above the maximum get 503 with the Error body, until others close', async () => {
+    await start({ maxConnectionsPerAddress: 2 })
     const first = await RawConnection.open(service.address)
     const second = await RawConnection.open(service.address)
     const useBoth = async () => {
@@ -118,7 +119,7 @@ describe('connections of one address', () => {
   })
 
   test('that are silent or sent no valid key make room for a valid client', async () => {
-    await start({ maxConnectionsPerAddress: '2' })
+    await start({ maxConnectionsPerAddress: 2 })
     const stranger = await RawConnection.open(service.address)
     stranger.sendRequest('GET', '/v1/inventory', 'wrong')
     expect((await stranger.answer())?.status).toBe(401)

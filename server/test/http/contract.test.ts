@@ -262,7 +262,8 @@ describe('the contract', () => {
   let broken: TestService
   beforeAll(async () => {
     service = await TestService.start({
-      settings: { requestTimeoutSeconds: '1', webhookPrivateAddresses: 'on' },
+      settings: { webhookPrivateAddresses: 'on' },
+      connectionLimits: { requestTimeoutSeconds: 1 },
     })
     const more = [
       ['/categories', '{"id": 77, "name": "Empty"}'],

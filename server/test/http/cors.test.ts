@@ -8,7 +8,8 @@ const ELSEWHERE = 'https://elsewhere.example'
 let service: TestService
 beforeAll(async () => {
   service = await TestService.start({
-    settings: { corsOrigins: `${SHOP}, http://localhost:5173`, trustProxy: 'on', anonymousPerMinute: '3' },
+    settings: { corsOrigins: `${SHOP}, http://localhost:5173`, trustProxy: 'on' },
+    anonymousPerMinute: 3,
     wrapStore: (store) => ({ ...store, listOrders: () => Promise.reject(new TypeError('wrong turn')) }),
   })
 })

@@ -231,7 +231,7 @@ describe('GET /inventory/events', () => {
   })
 
   test('with a filter moves the id past events that it leaves out, at each heartbeat and at its end', async () => {
-    const other = await TestService.start({ settings: { eventsHeartbeatSeconds: '1' } })
+    const other = await TestService.start({ heartbeatMs: 1_000 })
     const address = `${other.address}/v1/inventory/events`
     const all = await EventReader.open(address, other.key)
     const filtered = await EventReader.open(`${address}?kinds=removed`, other.key)
@@ -286,8 +286,8 @@ describe('GET /inventory/events', () => {
 })
 
 describe('the stream of events', () => {
-  test('has heartbeats at the configured interval', async () => {
-    const other = await TestService.start({ settings: { eventsHeartbeatSeconds: '1' } })
+  test('has heartbeats at an interval', async () => {
+    const other = await TestService.start({ heartbeatMs: 1_000 })
     const reader = await EventReader.open(`${other.address}/v1/inventory/events`, other.key)
     await reader.until(() => reader.comments.length === 2)
     expect(reader.comments).toEqual(['heartbeat', 'heartbeat'])
@@ -370,7 +370,7 @@ describe('the stream of events', () => {
   })
 
   test('ends at once and cleanly when the service stops', async () => {
-    const other = await TestService.start({ settings: { stopGraceSeconds: '100' } })
+    const other = await TestService.start({ stopGraceMs: 100_000 })
     const open = await Promise.all(
       Array.from({ length: 3 }, () => EventReader.open(`${other.address}/v1/inventory/events`, other.key)),
     )

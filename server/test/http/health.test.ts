@@ -26,7 +26,7 @@ describe('health pages', () => {
   })
 
   test('count against no limit', async () => {
-    const service = await TestService.start({ settings: { anonymousPerMinute: '1' } })
+    const service = await TestService.start({ anonymousPerMinute: 1 })
     for (let asked = 0; asked < 5; asked++) expect((await ask(service, '/readyz')).status).toBe(200)
     await service.stop()
   })
@@ -104,7 +104,7 @@ describe('health pages', () => {
   })
 
   test('/readyz is 503 while the service stops, and every response then closes its connection', async () => {
-    const service = await TestService.start({ settings: { stopGraceSeconds: '10' } })
+    const service = await TestService.start({ stopGraceMs: 10_000 })
     const connections = await Promise.all([
       RawConnection.open(service.address),
       RawConnection.open(service.address),
@@ -128,8 +128,8 @@ describe('health pages', () => {
     await stopped
   })
 
-  test('a stopping service keeps serving, also new connections, for STOP_DELAY_SECONDS while /readyz is 503', async () => {
-    const service = await TestService.start({ settings: { stopDelaySeconds: '1' } })
+  test('a stopping service behind a proxy keeps serving, also new connections, while /readyz is 503', async () => {
+    const service = await TestService.start({ stopDelayMs: 1_000 })
     const began = performance.now()
     const stopped = service.stop()
     const isDelayOver = () => performance.now() - began > 1_000

@@ -161,7 +161,7 @@ describe('the limit of an address for pages', () => {
   let limited: TestService
   const load = (path: string, init: RequestInit = {}) => fetch(limited.address + path, init)
   beforeEach(async () => {
-    limited = await TestService.start({ settings: { anonymousPerMinute: '1' } })
+    limited = await TestService.start({ anonymousPerMinute: 1 })
   })
   afterEach(() => limited.stop())
 

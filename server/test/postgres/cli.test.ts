@@ -91,7 +91,7 @@ describe('the command line on PostgreSQL', () => {
 
   test('does not print the password of the database', async () => {
     const url = database.url.replace('postgres@', 'postgres:geheim-wort@')
-    const service = await serve([], { cwd, env: { DATABASE_URL: url, LOG_FORMAT: 'json' } })
+    const service = await serve([], { cwd, env: { DATABASE_URL: url } })
     expect(await service.stop()).toBe(0)
     expect(service.output()).toContain('postgres:***@')
     expect(service.output()).not.toContain('geheim-wort')

@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { Connection } from '../../src/store/postgres/connection.ts'
 import { openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { serve } from '../cli/running-petstore.ts'
+import { serve, serveTuned } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -67,10 +67,10 @@ describe('connections to PostgreSQL', () => {
     const proxy = await FreezingProxy.open(Number(new URL(database.url).port))
     const url = new URL(database.url)
     url.port = String(proxy.port)
-    const service = await serve([], {
-      cwd: '/',
-      env: { DATABASE_URL: url.href, PG_STATEMENT_TIMEOUT_SECONDS: '5', PG_CONNECT_TIMEOUT_SECONDS: '5' },
-    })
+    const service = await serveTuned(
+      { postgres: { statementTimeoutSeconds: 5 } },
+      { cwd: '/', env: { DATABASE_URL: url.href } },
+    )
     expect((await service.call('/inventory/1', key, change(20))).status).toBe(200)
     proxy.freeze()
     const timed = async (quantity: number) => {
@@ -153,8 +153,8 @@ describe('connections to PostgreSQL', () => {
 
   test('an update waits for another update of its pet, and reads and other pets do not', async () => {
     // The row is locked for as long as the test needs.
-    const env = { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' }
-    const service = await serve([], { cwd: '/', env })
+    const constants = { postgres: { statementTimeoutSeconds: 60 } }
+    const service = await serveTuned(constants, { cwd: '/', env: { DATABASE_URL: database.url } })
     const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
     const waiting = service.call('/inventory/1', key, change(30))

@@ -4,7 +4,7 @@ import { Connection } from '../../src/store/postgres/connection.ts'
 import { CATALOG_LOCK } from '../../src/store/postgres/dialect.ts'
 import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
-import { serve } from '../cli/running-petstore.ts'
+import { serveTuned } from '../cli/running-petstore.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -19,6 +19,12 @@ beforeAll(async () => {
   key = await stockUp(database.url)
 })
 afterAll(() => database.drop())
+
+/** The rows are locked for as long as the test needs. */
+function servePatiently() {
+  const constants = { postgres: { statementTimeoutSeconds: 60 } }
+  return serveTuned(constants, { cwd: '/', env: { DATABASE_URL: database.url } })
+}
 
 const change = (quantity: number) => ({ method: 'PATCH', body: JSON.stringify({ quantity }) })
 
@@ -118,10 +124,7 @@ describe('when all sessions are in use', () => {
 })
 
 test('a locked catalogue delays only the commands that need it', async () => {
-  const service = await serve([], {
-    cwd: '/',
-    env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' },
-  })
+  const service = await servePatiently()
   const other = database.connect()
   await other.unsafe(`BEGIN; SELECT pg_advisory_xact_lock(${CATALOG_LOCK})`)
   let renamed = 0
@@ -145,10 +148,7 @@ test('a locked catalogue delays only the commands that need it', async () => {
 
 describe('a pet locked by another process', () => {
   test('delays no caller of another pet, however many want it', async () => {
-    const service = await serve([], {
-      cwd: '/',
-      env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' },
-    })
+    const service = await servePatiently()
     const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = ANY (ARRAY[1, 2, 3, 4]) FOR UPDATE')
     const settled: number[] = []
@@ -171,10 +171,7 @@ describe('a pet locked by another process', () => {
   })
 
   test('does not delay the release of expired holds of other pets', async () => {
-    const service = await serve([], {
-      cwd: '/',
-      env: { DATABASE_URL: database.url, PG_STATEMENT_TIMEOUT_SECONDS: '60' },
-    })
+    const service = await servePatiently()
     for (const petId of [1, 2]) {
       expect((await service.call(`/inventory/${petId}`, key, change(9))).status).toBe(200)
       const body = JSON.stringify({ petId, quantity: 1, holdSeconds: 3_600 })

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import contract from '../../../openapi.json'
 import { OPERATIONS } from '../../src/http/routes.ts'
-import { authAndLimitSuite, type GoodRequest, SUITE_SETTINGS } from '../support/auth-and-limit-suite.ts'
+import { authAndLimitSuite, type GoodRequest, SUITE_SERVICE } from '../support/auth-and-limit-suite.ts'
 import { TestService } from '../support/test-service.ts'
 
 /** Makes the names of new categories different. */
@@ -163,7 +163,7 @@ describe('section 5: authentication', () => {
 describe('every operation', () => {
   let service: TestService
   beforeAll(async () => {
-    service = await TestService.start({ settings: SUITE_SETTINGS })
+    service = await TestService.start(SUITE_SERVICE)
   })
   afterAll(() => service.stop())
   for (const request of GOOD_REQUESTS) authAndLimitSuite(request, () => service)

@@ -37,14 +37,25 @@ describe('section 9: versioning', () => {
     await other.stop()
   })
 
-  test('on staging the contract shows the staging address, whatever Host a caller sends', async () => {
-    const settings = { environment: 'staging', baseUrl: 'https://shop.test/v1', host: '0.0.0.0' }
-    const other = await TestService.start({ settings })
+  test('a service that names only its staging address shows it, and its keys begin with pst_test_', async () => {
+    const url = 'https://staging.shop.test/v1'
+    const other = await TestService.start({ settings: { stagingBaseUrl: url } })
+    const { json } = await other.fetch('GET', '/openapi.json', { key: null })
+    expect((json as typeof contract).servers).toEqual([{ url, description: 'Staging' }])
+    const created = await other.call('POST', '/keys', {
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"name": "Trial", "plan": "free"}',
+    })
+    expect(created.text).toContain('"pst_test_')
+    await other.stop()
+  })
+
+  test('without a setting the contract shows the listening address, whatever Host a caller sends', async () => {
+    const other = await TestService.start({ settings: { host: '0.0.0.0' } })
     const headers = { Host: 'evil.test' }
     const { json } = await other.fetch('GET', '/openapi.json', { key: null, headers })
     expect((json as typeof contract).servers).toEqual([
-      { url: 'https://shop.test/v1', description: 'Production' },
-      { url: `http://127.0.0.1:${other.port}/v1`, description: 'Staging' },
+      { url: `http://127.0.0.1:${other.port}/v1`, description: 'Production' },
     ])
     await other.stop()
   })

@@ -21,8 +21,11 @@ export interface GoodRequest {
   readonly alsoNeeds?: Permission
 }
 
-/** The settings of the service that the suite runs on. All operations can share one service. */
-export const SUITE_SETTINGS = { anonymousPerMinute: '1000000', webhookPrivateAddresses: 'on' }
+/** The service that the suite runs on. All operations can share one service. */
+export const SUITE_SERVICE = {
+  anonymousPerMinute: 1_000_000,
+  settings: { webhookPrivateAddresses: 'on' },
+}
 
 /** The rules for every operation: each one runs this suite. */
 export function authAndLimitSuite(request: GoodRequest, startedService: () => TestService): void {
@@ -49,7 +52,7 @@ export function authAndLimitSuite(request: GoodRequest, startedService: () => Te
       const answer = await send(options)
       expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
       expect(answer.error.message).toContain(message)
-      expect(standingOf(answer).limit).toBe(Number(SUITE_SETTINGS.anonymousPerMinute))
+      expect(standingOf(answer).limit).toBe(SUITE_SERVICE.anonymousPerMinute)
       expect(await service.contents()).toEqual(before)
       return answer
     }

@@ -13,11 +13,9 @@ import {
   toStoredSecret,
 } from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES, type OrderRow } from '../../src/core/orders/order.ts'
-import type { Lookup } from '../../src/delivery/addresses.ts'
-import { type RunningService, startService } from '../../src/service/compose.ts'
+import { type RunningService, type ServiceOptions, startService } from '../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from './add-orders.ts'
 import { checkAgainstContract } from './contract-check.ts'
@@ -89,19 +87,14 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface Options {
+interface Options extends Omit<ServiceOptions, 'clock' | 'logSink' | 'passedSocket'> {
   /** The stock; a few pets by default. */
   readonly pets?: readonly StockedPet[]
   readonly settings?: Partial<Record<SettingName, string>>
   /** Wraps the store of the service, for example with a fault. */
   readonly wrapStore?: (store: Store) => Store
-  readonly demoSecrets?: ReadonlySet<string>
   /** The database to use; by default the one of TEST_STORE. */
   readonly onPostgres?: boolean
-  /** Resolves the names of webhook receivers. */
-  readonly lookup?: Lookup
-  /** How long requests may take; the usual deadline by default. */
-  readonly deadlineMs?: number
   /** The real clock instead of the clock of the test. */
   readonly realTime?: boolean
 }
@@ -138,23 +131,17 @@ export class TestService {
   }
 
   async #open(): Promise<void> {
-    const { settings, wrapStore = (store: Store) => store, demoSecrets, realTime, lookup } = this.#options
-    this.store = await openStore(
-      this.#database.url,
-      { tables: 'migrate', exclusive: true, ...(realTime ? {} : { clock: () => this.now }) },
-      {
-        ...DEFAULT_POSTGRES_SETTINGS,
-        ...(realTime ? {} : { clock: () => this.now }),
-      },
-    )
+    const { settings, wrapStore = (store: Store) => store, realTime, ...options } = this.#options
+    const clock = realTime ? {} : { clock: () => this.now }
+    this.store = await openStore(this.#database.url, { tables: 'migrate', exclusive: true, ...clock }, clock)
     this.#running = await startService(
-      readConfig({ port: '0', metricsPort: 'off', stopGraceSeconds: '0', ...settings }, {}),
+      readConfig({ port: '0', metricsPort: 'off', ...settings }, {}),
       wrapStore(this.store),
       {
-        ...(realTime ? {} : { clock: () => this.now }),
-        ...(demoSecrets === undefined ? {} : { demoSecrets }),
-        ...(lookup === undefined ? {} : { lookup }),
-        deadlineMs: this.#options.deadlineMs,
+        stopDelayMs: 0,
+        stopGraceMs: 0,
+        ...options,
+        ...clock,
         logSink: {
           write: async (text) => {
             this.logText += text

@@ -152,7 +152,7 @@ const request: FinishedRequest = {
 function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
   const writes: string[] = []
   const logger = new Logger(
-    { logFormat: 'auto', logRequests: 'all', ...settings },
+    { logRequests: 'all', ...settings },
     { write: async (text) => void writes.push(text), isTerminal: false, hasColours: false, ...sink },
     () => START,
   )
@@ -186,20 +186,15 @@ describe('the logger', () => {
   })
 
   test.each([
-    ['auto', false, true],
-    ['auto', true, false],
-    ['json', true, true],
-    ['text', false, false],
-  ] as const)(
-    'with LOG_FORMAT=%s and a terminal: %p, JSON is written: %p',
-    async (format, isTerminal, json) => {
-      const { logger, writes } = loggerTo({ isTerminal }, { logFormat: format })
-      logger.info('hello', { address: 'x' })
-      await logger.flush()
-      expect(writes[0]?.startsWith('{"time"')).toBe(json)
-      expect(writes[0]).not.toContain('\u001b')
-    },
-  )
+    ['text', true],
+    ['JSON', false],
+  ] as const)('writes %s if its output is a terminal: %p', async (format, isTerminal) => {
+    const { logger, writes } = loggerTo({ isTerminal })
+    logger.info('hello', { address: 'x' })
+    await logger.flush()
+    expect(writes[0]?.startsWith('{"time"')).toBe(format === 'JSON')
+    expect(writes[0]).not.toContain('\u001b')
+  })
 
   test.each([
     ['all', ['info', 'warn']],

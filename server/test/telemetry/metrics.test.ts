@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 
 let service: TestService
 beforeAll(async () => {
-  service = await TestService.start({ settings: { metricsPort: '0', anonymousPerMinute: '3' } })
+  service = await TestService.start({ settings: { metricsPort: '0' }, anonymousPerMinute: 3 })
 })
 afterAll(() => service.stop())
 

@@ -28,7 +28,8 @@ afterAll(() => receiver.stop(true))
 
 const shop = useShop({
   pets: petsNamed(...NAMES),
-  settings: { webhookPrivateAddresses: 'on', webhookRetrySeconds: '3600' },
+  settings: { webhookPrivateAddresses: 'on' },
+  retryDelaysMs: [3_600_000],
 })
 
 interface WireWebhook {

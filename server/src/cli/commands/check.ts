@@ -63,8 +63,7 @@ async function runCheck(flags: SettingFlags): Promise<void> {
 
 function checkFile(path: string): Finding[] {
   if (!existsSync(path)) {
-    const advice =
-      'create it with petstore serve, import or migrate; if it is elsewhere, set --data, PETSTORE_DATA or DATABASE_URL'
+    const advice = 'create it with petstore serve, import or migrate; if it is elsewhere, set DATABASE_URL'
     return [problem(`there is no database at ${path}`, advice)]
   }
   const exposure = describeExposedFiles(path)

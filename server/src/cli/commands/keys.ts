@@ -20,6 +20,7 @@ import {
 import type { KeyActor } from '../../core/keys/key-command.ts'
 import { keyRecordToJson } from '../../core/keys/key-record.ts'
 import type { KeyRecord } from '../../core/keys/key-store.ts'
+import { environmentOf } from '../../service/config.ts'
 import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
@@ -62,7 +63,6 @@ export function addKeysCommands(program: PetstoreCommand): void {
     )
     .option('--owner', 'give the key all permissions, including the management of keys')
     .databaseSettings()
-    .settings('environment')
     .action(createKey)
   keys
     .command('list')
@@ -108,7 +108,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const id = createKeyId()
   await withStore(flags, 'require_current_tables', async ({ store, config, database }) => {
     const at = store.clock()
-    const secret = createSecret(config.environment)
+    const secret = createSecret(environmentOf(config))
     const expiresAt = expires?.(at)
     const key = {
       id,

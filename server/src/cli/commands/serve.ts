@@ -10,7 +10,6 @@ import {
   SETTING_NAMES,
   SettingError,
   serviceAddress,
-  sqliteAddressInDataFolder,
 } from '../../service/config.ts'
 import { DEMO_LIMITS, DEMO_SECRETS, prepareDemo } from '../../service/demo.ts'
 import { withoutPassword } from '../../store/opening.ts'
@@ -21,7 +20,7 @@ import { describeExposedFiles } from '../files.ts'
 import { failureText, formatNumber, quoteForShell } from '../terminal.ts'
 import { databaseName, isDatabaseFileMissing, openConfiguredStore } from '../with-store.ts'
 
-const DEMO_FILE = 'demo.db'
+const DEMO_FILE = 'data/demo.db'
 
 /** Under `npm start`, Ctrl-C sends two signals: one from the terminal and one from npm. They count as one. */
 const REPEATED_SIGNAL_MS = 100
@@ -36,7 +35,7 @@ export function addServeCommand(program: PetstoreCommand): void {
     .description(
       'Start the service. Each setting is a flag or an environment variable; the flag has precedence.',
     )
-    .option('--demo', `use a demo store, ${DEMO_FILE} in the data folder, with a fixed key for each plan`)
+    .option('--demo', `use a demo store, ${DEMO_FILE}, with a fixed key for each plan`)
     .exitOverride(toSettingError)
     .action(serve)
     .settings(...SETTING_NAMES)
@@ -49,10 +48,8 @@ function toSettingError(error: CommanderError): never {
 }
 
 /** The demo ignores DATABASE_URL. By default it has no metrics port, because another service may be using that port. */
-function readDemoConfig({ data, ...flags }: Flags): Config {
-  // Together, the two flags are an error, which readConfig reports.
-  if (data !== undefined && flags.databaseUrl !== undefined) return readConfig({ data, ...flags })
-  const databaseUrl = sqliteAddressInDataFolder(DEMO_FILE, data === undefined ? {} : { data })
+function readDemoConfig(flags: Flags): Config {
+  const databaseUrl = `sqlite:${DEMO_FILE}`
   const config = readConfig({ databaseUrl, ...flags }, undefined, { metricsPort: 'off' })
   if (!isLoopback(config.host)) {
     throw new SettingError(
@@ -96,9 +93,9 @@ async function serve(flags: Flags): Promise<void> {
   logger = service.logger
   stopOnSignal(() => service.stop())
   void flushFailure.promise.then((error) => endAfterFlushFailure(service, error))
-  // With LOG_FORMAT=json, every line of output is JSON.
-  if (config.logFormat === 'json') announceInLog(config, service)
-  else console.log(banner(config, service, facts))
+  // Without a terminal, every line of output is JSON.
+  if (process.stdout.isTTY) console.log(banner(config, service, facts))
+  else announceInLog(config, service)
 }
 
 /** The first file descriptor after standard input, output and error: sd_listen_fds(3). */
@@ -184,8 +181,7 @@ interface StoreFacts {
 }
 
 /** Flags with which another petstore command opens the same store. Empty for a PostgreSQL URL, which may contain a password. */
-function storeFlagsOf({ data, databaseUrl }: Flags): string {
-  if (data !== undefined) return ` --data ${quoteForShell(data)}`
+function storeFlagsOf({ databaseUrl }: Flags): string {
   return databaseUrl?.startsWith('sqlite:') ? ` --database-url ${quoteForShell(databaseUrl)}` : ''
 }
 

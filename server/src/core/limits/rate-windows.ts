@@ -12,6 +12,12 @@ import type {
   WindowStatus,
 } from './limit-store.ts'
 
+/**
+ * The requests without a valid key that one address may make per minute: enough for a shop whose devices share an address,
+ * and far too few to guess a key.
+ */
+export const ANONYMOUS_PER_MINUTE = 300
+
 export const FIRST_BAN = 5 * MINUTE
 export const LONGEST_BAN = 60 * MINUTE
 

@@ -1,6 +1,6 @@
 import { isEarlierCursor } from '../stock/log-cursor.ts'
 import { petIdOf, type StockEvent } from '../stock/stock-event.ts'
-import { type Clock, DAY } from '../values/clock.ts'
+import { type Clock, DAY, SECOND } from '../values/clock.ts'
 import { DeliveryWindow, type PendingDelivery } from './delivery-window.ts'
 import {
   type DeliveryStarts,
@@ -44,6 +44,9 @@ const FAILURES_UNTIL_DOWN = MAX_PARALLEL_PER_WEBHOOK
 const GONE = 410
 const GIVE_UP_AFTER_MS = GIVE_UP_DAYS * DAY
 
+/** Quick at first, for a receiver that restarts; every 3 hours at last, for one that its owner must repair. */
+const RETRY_DELAYS_MS = [5, 30, 120, 600, 3_600, 10_800].map((seconds) => seconds * SECOND)
+
 /** The delay after this many attempts; the last delay repeats. `random` is between 0 and 1. */
 export function retryDelay(attempts: number, delaysMs: readonly number[], random: number): number {
   const delay = delaysMs[Math.min(attempts, delaysMs.length) - 1]
@@ -70,7 +73,8 @@ export interface RunnerDependencies {
   readonly starts: DeliveryStarts
   readonly sender: WebhookSender
   readonly messageOf: (event: StockEvent, at: number) => Message
-  readonly retryDelaysMs: readonly number[]
+  /** For tests, instead of RETRY_DELAYS_MS. */
+  readonly retryDelaysMs?: readonly number[] | undefined
   readonly clock: Clock
   readonly observers: readonly DeliveryObserver[]
   /** Nothing is sent without a lease, because another process may have changed or taken over the webhook. */
@@ -406,7 +410,7 @@ export class WebhookRunner {
     { at, attempts }: { readonly at: number; readonly attempts: number },
     { status, error = '', retryAfterMs }: SendResult,
   ): void {
-    const { clock, retryDelaysMs } = this.#dependencies
+    const { clock, retryDelaysMs = RETRY_DELAYS_MS } = this.#dependencies
     const now = clock()
     const delayAfter = (failures: number) => retryDelay(failures, retryDelaysMs, Math.random())
     let retryAt = now + delayAfter(attempts)

@@ -29,7 +29,9 @@ const BACKUP_ADVICE =
 
 export const DEFAULT_POSTGRES_SETTINGS: PostgresSettings = {
   poolSize: 10,
+  // An address that has not answered by then is unreachable; the next host is tried.
   connectTimeoutSeconds: 5,
+  // Longer than the statements of a busy server, and short enough to answer within the deadline of a request.
   statementTimeoutSeconds: 10,
 }
 

@@ -202,7 +202,7 @@ export function requireOpenable(databasePath: string): void {
   if (!existsSync(path)) requireNoSavedCopy(path)
   else if (isBackup(path)) {
     throw new OpenRefused(
-      `it is a backup, which must not be changed; petstore restore ${path} restores it to the database that --data or DATABASE_URL names`,
+      `it is a backup, which must not be changed; petstore restore ${path} restores it to the database that DATABASE_URL names`,
     )
   }
 }

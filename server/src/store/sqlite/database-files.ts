@@ -135,7 +135,7 @@ export function copyPermissionsToSideFiles(path: string): void {
  */
 export function lockForServing(
   path: string,
-  advice = 'stop that process, or choose another database with --data or DATABASE_URL',
+  advice = 'stop that process, or choose another database with DATABASE_URL',
 ): { close(): void } {
   const lockPath = `${realPathOf(path)}-serving`
   if (!existsSync(lockPath)) createLockFile(lockPath, path)

@@ -13,7 +13,6 @@ import {
 import { type RunningService, startService } from '../../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../../src/service/config.ts'
 import { openStore } from '../../../src/store/open-store.ts'
-import { DEFAULT_POSTGRES_SETTINGS } from '../../../src/store/postgres/store.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { operatorOf } from '../../support/operator.ts'
 import { createReadyDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
@@ -29,6 +28,7 @@ export interface ShopOptions {
   readonly databaseClock?: true
   /** The stock; one pet by default. */
   readonly pets?: readonly StockedPet[]
+  readonly anonymousPerMinute?: number
   readonly settings?: Partial<Record<SettingName, string>>
 }
 
@@ -76,24 +76,19 @@ export class ClockShop {
   }
 
   async #start(): Promise<void> {
-    const { skews = [0], databaseClock, settings } = this.#options
+    const { skews = [0], databaseClock, settings, anonymousPerMinute = 3 } = this.#options
     const url = this.databaseUrl
-    const config = readConfig(
-      { port: '0', metricsPort: 'off', stopGraceSeconds: '0', anonymousPerMinute: '3', ...settings },
-      {},
-    )
+    const config = readConfig({ port: '0', metricsPort: 'off', ...settings }, {})
+    const constants = { anonymousPerMinute, stopGraceMs: 0 }
     for (const skew of skews) {
       const store = await openStore(
         url,
         { tables: 'migrate', clock: () => this.now },
-        {
-          ...DEFAULT_POSTGRES_SETTINGS,
-          ...(databaseClock ? {} : { clock: () => this.now }),
-        },
+        databaseClock ? {} : { clock: () => this.now },
       )
       this.#stores.push(store)
       this.#instances.push(
-        await startService(config, store, { clock: () => this.now + skew, logSink: QUIET }),
+        await startService(config, store, { ...constants, clock: () => this.now + skew, logSink: QUIET }),
       )
     }
   }

@@ -18,7 +18,7 @@ const FLOOD_SECONDS = 20
 const BYTES_PER_SECOND = 20 * 1024
 const BYTES_PER_SECOND_IN_SHORT = 400 * 1024
 const READERS = 400
-/** The default of MAX_UNSENT_MEBIBYTES, and as much again for garbage. */
+/** The maximum of unsent data, and as much again for garbage. */
 const MAX_BYTES_FOR_READERS = 2 * 256 * 1024 * 1024
 
 /** The long form of the floods and slow readers of hostile/clients.test.ts and wire/test. */

@@ -38,7 +38,7 @@ export async function fuzz({ seed, onPostgres, isOver, wrapStore }: FuzzOptions)
     pets,
     onPostgres,
     realTime: true,
-    settings: { anonymousPerMinute: '1000000000' },
+    anonymousPerMinute: 1_000_000_000,
     ...(wrapStore === undefined ? {} : { wrapStore }),
   })
   const run = new FuzzRun(service, seed, pets)

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { petstore } from '../../cli/petstore.ts'
-import { serve } from '../../cli/running-petstore.ts'
+import { serveTuned } from '../../cli/running-petstore.ts'
 import { parsePrometheusText } from '../../support/prometheus-text.ts'
 import type { Target } from './attacks.ts'
 
@@ -26,16 +26,17 @@ export async function startHostileService(
   })
   const env = {
     METRICS_PORT: '0',
-    LOG_FORMAT: 'json',
-    // All attackers have one address, and tests wait for the end of the silent ones.
-    MAX_CONNECTIONS_PER_ADDRESS: '10000',
-    // Long enough to open all silent connections first, short enough for a test to wait for their end.
-    FIRST_BYTE_TIMEOUT_SECONDS: '60',
-    KEEP_ALIVE_SECONDS: '10',
     ...settings,
   }
-  const running = await serve([], { cwd: folder, env })
-  const metrics = /"metrics":"([^"]+)"/.exec(running.banner)?.[1] ?? ''
+  const connectionLimits = {
+    // All attackers have one address, and tests wait for the end of the silent ones.
+    maxConnectionsPerAddress: 10_000,
+    // Long enough to open all silent connections first, short enough for a test to wait for their end.
+    firstByteTimeoutSeconds: 60,
+    keepAliveSeconds: 10,
+  }
+  const running = await serveTuned({ service: { connectionLimits } }, { cwd: folder, env })
+  const metrics = /"metrics":"([^"]+)"/.exec(running.output())?.[1] ?? ''
   return {
     address: running.address,
     port: Number(new URL(running.address).port),

@@ -80,7 +80,7 @@ export async function killOneOfTwo({ seed, isOver, say }: KillOptions): Promise<
 export async function startNamed(databaseUrl: string, name: string) {
   const url = new URL(databaseUrl)
   url.searchParams.set('application_name', name)
-  const env = { DATABASE_URL: url.href, LOG_REQUESTS: 'none', ANONYMOUS_PER_MINUTE: '1000000' }
+  const env = { DATABASE_URL: url.href, LOG_REQUESTS: 'none' }
   return { name, ...(await serve([], { cwd: '/', env })) }
 }
 

@@ -75,8 +75,8 @@ export async function runSteps(steps: readonly Step[], store: StoreKind, counts:
     store,
     skews,
     pets: FIRST_PETS,
+    anonymousPerMinute: STRANGERS_PER_MINUTE,
     settings: {
-      anonymousPerMinute: String(STRANGERS_PER_MINUTE),
       petSunset: new Date(SUNSET).toISOString().slice(0, 10),
     },
   })

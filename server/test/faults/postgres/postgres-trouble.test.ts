@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { serve } from '../../cli/running-petstore.ts'
+import { type serve, serveTuned } from '../../cli/running-petstore.ts'
 import { contradictions } from '../../postgres/register-check.ts'
 import { PET_IDS, stockUp } from '../../postgres/shop.ts'
 import { record } from '../../postgres/workload.ts'
@@ -14,7 +14,7 @@ setDefaultTimeout(120_000)
 const ROLE = `shop_${crypto.randomUUID().slice(0, 8)}`
 const HOUR_MS = 60 * 60 * 1_000
 /** Enough time for every statement on a busy machine, but short enough to wait for. */
-const TIMEOUT_SECONDS = '5'
+const TIMEOUT_SECONDS = 5
 const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
 
 let database: TestDatabase
@@ -35,14 +35,10 @@ beforeAll(async () => {
   url.password = 'any'
   key = await stockUp(url.href)
   url.port = String(proxy.port)
-  service = await serve([], {
-    cwd: '/',
-    env: {
-      DATABASE_URL: url.href,
-      PG_STATEMENT_TIMEOUT_SECONDS: TIMEOUT_SECONDS,
-      PG_CONNECT_TIMEOUT_SECONDS: TIMEOUT_SECONDS,
-    },
-  })
+  service = await serveTuned(
+    { postgres: { statementTimeoutSeconds: TIMEOUT_SECONDS } },
+    { cwd: '/', env: { DATABASE_URL: url.href } },
+  )
 })
 afterAll(async () => {
   const exitCode = await service.stop()

@@ -43,7 +43,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
     folder = mkdtempSync(join(tmpdir(), 'petstore-secrets-'))
     database = kind === 'PostgreSQL' ? await createDatabase() : undefined
     const url = database?.url.replace('postgres@', `postgres:${PASSWORD}@`) ?? 'sqlite:petstore.db'
-    env = { DATABASE_URL: url, LOG_FORMAT: 'json', LOG_REQUESTS: 'all', METRICS_PORT: '0' }
+    env = { DATABASE_URL: url, LOG_REQUESTS: 'all', METRICS_PORT: '0' }
     writeFileSync(join(folder, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
     await driveTheCommandLine()
     await driveTheService()

@@ -99,8 +99,7 @@ export class FaultyShop {
   }
 
   get #settings(): { readonly cwd: string; readonly env: Record<string, string> } {
-    const env = { DATABASE_URL: this.url, LOG_FORMAT: 'json', ANONYMOUS_PER_MINUTE: '1000000' }
-    return { cwd: this.folder, env }
+    return { cwd: this.folder, env: { DATABASE_URL: this.url } }
   }
 
   async start(through = this.through): Promise<void> {

@@ -1,5 +1,5 @@
 import { randomFrom, type TortureTask } from '../../../scripts/torture-task.ts'
-import { serve } from '../../cli/running-petstore.ts'
+import { type serve, serveTuned } from '../../cli/running-petstore.ts'
 import { stockUp } from '../../postgres/shop.ts'
 import { PostgresServer } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
@@ -27,7 +27,8 @@ const PET_IDS = Array.from({ length: 50 }, (_, index) => index + 1)
 const CALLERS = 16
 const AWAY_MS = 500
 /** Short retries, so that all deliveries finish within the run. */
-const ENV = { WEBHOOK_PRIVATE_ADDRESSES: 'on', WEBHOOK_RETRY_SECONDS: '0,1', LOG_REQUESTS: 'none' }
+const TUNED = { service: { retryDelaysMs: [0, 1_000] } }
+const ENV = { WEBHOOK_PRIVATE_ADDRESSES: 'on', LOG_REQUESTS: 'none' }
 
 type Instance = Awaited<ReturnType<typeof serve>>
 
@@ -38,7 +39,7 @@ export async function deliverThroughKills(options: WebhookKillOptions): Promise<
   const server = await PostgresServer.start()
   const url = server.url()
   const key = await stockUp(url, PET_IDS)
-  const start = () => serve([], { cwd: '/', env: { DATABASE_URL: url, ...ENV } })
+  const start = () => serveTuned(TUNED, { cwd: '/', env: { DATABASE_URL: url, ...ENV } })
   const pair: [Instance, Instance] = [await start(), await start()]
   const receiver = new FaultyReceiver(random)
   const call = (address: string, method: string, path: string, body?: object) =>
