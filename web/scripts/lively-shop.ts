@@ -8,11 +8,12 @@ import { readConfig } from '../../server/src/service/config.ts'
 import { DEMO_SECRETS, prepareDemo } from '../../server/src/service/demo.ts'
 import { openStore } from '../../server/src/store/open-store.ts'
 import type { Store } from '../../server/src/store/store.ts'
+import { logTo } from '../../server/test/support/log-to.ts'
 import { addWebhooks } from './lively-webhooks.ts'
 
 const MINUTE = 60_000
 const DAYS = 18
-const SILENT = { write: async () => {}, isTerminal: false, hasColours: false }
+const SILENT = logTo(() => {})
 
 export interface LivelyShop {
   readonly address: string
@@ -36,7 +37,7 @@ export async function startLivelyShop(): Promise<LivelyShop> {
     clock,
     lookup: async () => ['127.0.0.1'],
     demoSecrets: new Set(Object.values(DEMO_SECRETS)),
-    logSink: SILENT,
+    logOutput: SILENT,
   })
   const address = `http://127.0.0.1:${service.port}`
   const clientOf = async (name: string) =>

@@ -18,7 +18,7 @@ import { buildContract } from '../http/contract.ts'
 import { EventStreams } from '../http/event-streams.ts'
 import { loadWebPages, type WebFile } from '../http/public-pages.ts'
 import type { Store } from '../store/store.ts'
-import { Logger, type Sink } from '../telemetry/logger.ts'
+import { Logger, type LogOutput } from '../telemetry/logger.ts'
 import { createScrapeApp, Metrics } from '../telemetry/metrics.ts'
 import { type Config, environmentOf, serviceAddress } from './config.ts'
 import { backgroundJobs } from './jobs.ts'
@@ -57,7 +57,7 @@ export interface ServiceOptions {
   readonly clock?: Clock
   readonly demoSecrets?: ReadonlySet<string>
   /** Standard output by default. */
-  readonly logSink?: Sink
+  readonly logOutput?: LogOutput
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
   // Constants that tests replace.
@@ -80,7 +80,7 @@ export async function startService(
 ): Promise<RunningService> {
   const { clock = store.clock } = options
   // Log lines have the time of this machine, not of the store, so that they can be compared with logs of other programs.
-  const logger = new Logger(config, options.logSink, options.clock)
+  const logger = new Logger(config, options.logOutput, options.clock)
   // Stops the parts in reverse order, even if some of them fail to stop.
   await using starting = new AsyncDisposableStack()
   const failures: unknown[] = []

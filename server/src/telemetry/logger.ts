@@ -1,3 +1,5 @@
+import pino, { type Logger as PinoLogger } from 'pino'
+import { prettyFactory } from 'pino-pretty'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import { type Clock, MINUTE, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -9,24 +11,23 @@ export interface LogSettings {
   readonly logRequests: 'all' | 'errors' | 'failures' | 'none'
 }
 
-/** Where log lines are written. */
-export interface Sink {
-  /** Resolves when the system has accepted the text, and rejects if the text cannot be written. */
-  write(text: string): Promise<void>
-  /** A terminal gets text, everything else JSON. */
+/** Where log lines are written. A terminal gets text, everything else JSON. */
+export interface LogOutput {
+  readonly stream: LogStream
   readonly isTerminal: boolean
-  readonly hasColours: boolean
 }
 
-interface LogEntry {
-  readonly time: Date
-  readonly level: 'info' | 'warn' | 'error'
-  readonly message: string
-  /** Fields that are `undefined` are omitted. */
-  readonly fields: Readonly<Record<string, string | number | undefined>>
-  /** The stack of the error, or only its message if the failure is a repeat. */
-  readonly error?: string
+/** The part of pino's destinations that the log uses. */
+interface LogStream {
+  write(line: string): unknown
+  flush(onFlushed: () => void): unknown
+  flushSync(): void
+  on(event: 'drop' | 'drain', listener: () => void): unknown
 }
+
+/** Fields that are `undefined` are omitted. */
+type Fields = Readonly<Record<string, string | number | undefined>>
+type Level = 'info' | 'warn' | 'error'
 
 /** Requests with a lower status are logged only if they are slow. `none` logs only internal failures and pairings. */
 const MIN_STATUS = { all: 0, errors: 400, failures: 500, none: 500 } as const
@@ -41,7 +42,7 @@ const REPEATS_LOG_INTERVAL_MS = MINUTE
 const MAX_REPEATED_FAILURES = 100
 
 /** If nothing reads the log, further lines are dropped and counted, so that they do not fill the memory. */
-const MAX_WAITING_LINES = 20_000
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
 /** How long a stop waits for the last lines to be written. */
 const FLUSH_TIMEOUT_MS = 1_000
 
@@ -58,22 +59,21 @@ export class Logger implements RequestObserver, DeliveryObserver {
   readonly #minStatus: number
   readonly #slowMs: number
   readonly #clock: Clock
-  readonly #format: (entry: LogEntry) => string
-  readonly #writer: LineWriter
+  readonly #log: PinoLogger
+  readonly #stream: LogStream
   readonly #repeats = new Map<string, RepeatedFailure>()
   #repeatTimer: Timer | undefined
   #unreadableLoggedAt = 0
 
-  constructor(settings: LogSettings, sink: Sink = stdoutSink(), clock: Clock = Date.now) {
+  constructor(settings: LogSettings, output: LogOutput = standardOutput(), clock: Clock = Date.now) {
     const { logRequests } = settings
     this.#logRequests = logRequests
     this.#minStatus = MIN_STATUS[logRequests]
     this.#slowMs = SLOW_MS[logRequests]
     this.#clock = clock
-    this.#format = sink.isTerminal ? (entry) => textLine(entry, sink.hasColours) : jsonLine
-    this.#writer = new LineWriter(sink, (dropped) =>
-      this.#format(this.#entry('warn', 'log lines were dropped because nothing read them', { dropped })),
-    )
+    this.#stream = output.stream
+    this.#log = createLog(output, clock)
+    this.#countDroppedLines()
   }
 
   /**
@@ -92,8 +92,7 @@ export class Logger implements RequestObserver, DeliveryObserver {
     if (isThrottled && !this.#mayLogUnreadable()) return
     const fields = requestFields(request)
     if (error !== undefined) this.#logFailure(error, fields, { countsRepeats: status === 503 })
-    else if (this.#logRequests !== 'none' || isAdmittedPairing)
-      this.#add(this.#entry(levelOf(request), 'request', fields))
+    else if (this.#logRequests !== 'none' || isAdmittedPairing) this.#add(levelOf(request), 'request', fields)
   }
 
   /** Logs a failure outside of requests. `source` names the background job or the part of the service that failed. */
@@ -106,18 +105,35 @@ export class Logger implements RequestObserver, DeliveryObserver {
     this.warn('webhook turned off', { webhookId: String(id), host: URL.parse(url)?.host, reason })
   }
 
-  warn(message: string, fields: LogEntry['fields'] = {}): void {
-    this.#add(this.#entry('warn', message, fields))
+  warn(message: string, fields: Fields = {}): void {
+    this.#add('warn', message, fields)
   }
 
-  info(message: string, fields: LogEntry['fields'] = {}): void {
-    this.#add(this.#entry('info', message, fields))
+  info(message: string, fields: Fields = {}): void {
+    this.#add('info', message, fields)
   }
 
-  /** Logs the counts of repeated failures, and resolves when all lines are written. */
-  flush(): Promise<void> {
+  /** Logs the counts of repeated failures, and resolves when all lines are written, or after FLUSH_TIMEOUT_MS. */
+  async flush(): Promise<void> {
     for (const repeat of this.#repeats.values()) if (repeat.count > 0) this.#logCount(repeat)
-    return this.#writer.flush()
+    let isFlushed = false
+    const flushed = new Promise<void>((resolve) => this.#stream.flush(resolve)).then(() => {
+      isFlushed = true
+    })
+    await Promise.race([flushed, Bun.sleep(FLUSH_TIMEOUT_MS)])
+    // Otherwise the exit would wait for a reader that is stuck.
+    if (!isFlushed) this.#stream.flushSync = () => {}
+  }
+
+  #countDroppedLines(): void {
+    let dropped = 0
+    this.#stream.on('drop', () => dropped++)
+    this.#stream.on('drain', () => {
+      if (dropped === 0) return
+      const count = dropped
+      dropped = 0
+      this.warn('log lines were dropped because nothing read them', { dropped: count })
+    })
   }
 
   #mayLogUnreadable(): boolean {
@@ -131,9 +147,9 @@ export class Logger implements RequestObserver, DeliveryObserver {
    * While the database is unavailable, every request fails. The first of these failures is logged in full, then only the
    * number of repeats once per minute.
    */
-  #logFailure(error: unknown, fields: LogEntry['fields'], options: { countsRepeats: boolean }): void {
+  #logFailure(error: unknown, fields: Fields, options: { countsRepeats: boolean }): void {
     if (options.countsRepeats && this.#countRepeat(error)) return
-    this.#add({ ...this.#entry('error', 'failure', fields), error: stacksOf(error) })
+    this.#add('error', 'failure', { ...fields, error: stacksOf(error) })
   }
 
   /** Counts the failure if it was logged before. Returns false if it is new. */
@@ -175,19 +191,52 @@ export class Logger implements RequestObserver, DeliveryObserver {
   #logCount(repeat: RepeatedFailure): void {
     const { message, count } = repeat
     repeat.count = 0
-    this.#add({ ...this.#entry('error', 'failure repeated', { times: count }), error: message })
+    this.#add('error', 'failure repeated', { times: count, error: message })
   }
 
-  #entry(level: LogEntry['level'], message: string, fields: LogEntry['fields']): LogEntry {
-    return { time: new Date(this.#clock()), level, message, fields }
-  }
-
-  #add(entry: LogEntry): void {
-    this.#writer.add(this.#format(entry))
+  #add(level: Level, message: string, fields: Fields): void {
+    this.#log[level](fields, message)
   }
 }
 
-function requestFields(request: FinishedRequest): LogEntry['fields'] {
+function createLog({ stream, isTerminal }: LogOutput, clock: Clock): PinoLogger {
+  const toText = prettyFactory({
+    colorize: Bun.enableANSIColors,
+    messageKey: 'message',
+    timestampKey: 'time',
+    translateTime: 'SYS:HH:MM:ss',
+    singleLine: true,
+    errorLikeObjectKeys: ['error'],
+    customPrettifiers: { error: (stacks) => escapeControls(String(stacks)).replaceAll('\n', '\n      ') },
+  })
+  return pino(
+    {
+      base: null,
+      messageKey: 'message',
+      timestamp: () => `,"time":"${new Date(clock()).toISOString()}"`,
+      formatters: { level: (level) => ({ level }) },
+      // Callers may send their secret in a place that is logged, such as the path, so secrets are removed from the whole line.
+      hooks: { streamWrite: (line) => hideSecrets(isTerminal ? toText(line) : line) },
+    },
+    stream,
+  )
+}
+
+/** Escapes control characters but line breaks, so that callers cannot send commands to the terminal of the operator. */
+function escapeControls(text: string): string {
+  return text.replace(/(?!\n)\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
+}
+
+/** Writes in the background, so that a slow reader of the log does not block the event loop. What waits is written at the exit. */
+export function standardOutput(fd = 1): LogOutput {
+  // Without minLength, `flush` would not wait.
+  const stream = pino.destination({ dest: fd, sync: false, minLength: 1, maxLength: MAX_WAITING_BYTES })
+  // The service continues without a log, and a failure to log cannot be logged.
+  stream.on('error', () => {})
+  return { stream, isTerminal: process.stdout.isTTY === true }
+}
+
+function requestFields(request: FinishedRequest): Fields {
   const { requestId, traceId, keyId, operationName, method, path, status, durationMs, problem } = request
   return {
     requestId,
@@ -203,7 +252,7 @@ function requestFields(request: FinishedRequest): LogEntry['fields'] {
   }
 }
 
-function levelOf({ status, durationMs }: FinishedRequest): LogEntry['level'] {
+function levelOf({ status, durationMs }: FinishedRequest): Level {
   if (status >= 500) return 'error'
   return status >= 400 || durationMs >= SLOW_MS.all ? 'warn' : 'info'
 }
@@ -219,97 +268,4 @@ function stacksOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const own = error.stack ?? `${error.name}: ${error.message}`
   return error.cause === undefined ? own : `${own}\ncaused by ${stacksOf(error.cause)}`
-}
-
-/** Callers may send their secret in a place that is logged, such as the path, so secrets are removed from the whole line. */
-function jsonLine({ time, level, message, fields, error }: LogEntry): string {
-  return hideSecrets(JSON.stringify({ time: time.toISOString(), level, message, ...fields, error }))
-}
-
-const COLOURS = { info: 32, warn: 33, error: 31 } as const
-const GREY = 90
-
-/** A line for people: the time of day, the event and its details, followed by the stack of an error. */
-function textLine({ time, level, message, fields, error }: LogEntry, hasColours: boolean): string {
-  const paint = (code: number, text: string) => (hasColours ? `\u001b[${code}m${text}\u001b[0m` : text)
-  const { method, path, status, durationMs, ...rest } = fields
-  const event =
-    status === undefined
-      ? escapeControls(message)
-      : `${escapeControls(`${method} ${path}`)} ${paint(COLOURS[level], String(status))} ${durationMs} ms`
-  const details = Object.entries(rest)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => ` ${name}=${value}`)
-    .join('')
-  const stackLines = error?.split('\n').map((line) => `\n    ${escapeControls(line)}`) ?? []
-  return hideSecrets(
-    [
-      paint(GREY, time.toTimeString().slice(0, 8)),
-      ` ${paint(COLOURS[level], level.padEnd(5))} `,
-      event,
-      details === '' ? '' : paint(GREY, escapeControls(details)),
-      ...stackLines,
-    ].join(''),
-  )
-}
-
-/** Escapes control characters, so that callers cannot send commands to the terminal of the operator. */
-function escapeControls(text: string): string {
-  return text.replace(/\p{Cc}/gu, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`)
-}
-
-/** Writes all lines of one turn of the event loop together. Writes never overlap. */
-class LineWriter {
-  readonly #sink: Sink
-  readonly #describeDropped: (lines: number) => string
-  #waitingLines: string[] = []
-  #droppedLines = 0
-  #writing: Promise<void> | undefined
-
-  constructor(sink: Sink, describeDropped: (lines: number) => string) {
-    this.#sink = sink
-    this.#describeDropped = describeDropped
-  }
-
-  add(line: string): void {
-    if (this.#waitingLines.length >= MAX_WAITING_LINES) {
-      this.#droppedLines++
-      return
-    }
-    this.#waitingLines.push(line)
-    this.#writing ??= this.#writeAll()
-  }
-
-  /** Resolves when all lines are written, or after FLUSH_TIMEOUT_MS. */
-  async flush(): Promise<void> {
-    await Promise.race([this.#writing, Bun.sleep(FLUSH_TIMEOUT_MS)])
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#waitingLines.length > 0) {
-      await new Promise<void>((resolve) => void setImmediate(resolve))
-      if (this.#droppedLines > 0) {
-        this.#waitingLines.push(this.#describeDropped(this.#droppedLines))
-        this.#droppedLines = 0
-      }
-      const text = `${this.#waitingLines.join('\n')}\n`
-      this.#waitingLines = []
-      // The service continues without a log, and a failure to log cannot be logged.
-      await this.#sink.write(text).catch(() => {})
-    }
-    this.#writing = undefined
-  }
-}
-
-function stdoutSink(): Sink {
-  // Without a listener, a closed pipe would end the process.
-  process.stdout.on('error', () => {})
-  return {
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
-      }),
-    isTerminal: process.stdout.isTTY === true,
-    hasColours: process.stdout.isTTY === true && Bun.enableANSIColors,
-  }
 }

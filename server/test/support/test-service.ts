@@ -19,6 +19,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from './add-orders.ts'
 import { checkAgainstContract } from './contract-check.ts'
+import { logTo } from './log-to.ts'
 import { operatorOf } from './operator.ts'
 import type { TestDatabase } from './postgres-databases.ts'
 import { createTestDatabase } from './test-database.ts'
@@ -87,7 +88,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-interface Options extends Omit<ServiceOptions, 'clock' | 'logSink' | 'passedSocket'> {
+interface Options extends Omit<ServiceOptions, 'clock' | 'logOutput' | 'passedSocket'> {
   /** The stock; a few pets by default. */
   readonly pets?: readonly StockedPet[]
   readonly settings?: Partial<Record<SettingName, string>>
@@ -142,13 +143,9 @@ export class TestService {
         stopGraceMs: 0,
         ...options,
         ...clock,
-        logSink: {
-          write: async (text) => {
-            this.logText += text
-          },
-          isTerminal: false,
-          hasColours: false,
-        },
+        logOutput: logTo((line) => {
+          this.logText += line
+        }),
       },
     )
   }

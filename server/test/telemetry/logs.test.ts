@@ -1,8 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, describe, expect, test } from 'bun:test'
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSecret } from '../../src/core/keys/api-key.ts'
 import type { FinishedRequest } from '../../src/http/request-context.ts'
-import type { Sink } from '../../src/telemetry/logger.ts'
-import { Logger, type LogSettings } from '../../src/telemetry/logger.ts'
+import { Logger, type LogSettings, standardOutput } from '../../src/telemetry/logger.ts'
+import { logTo } from '../support/log-to.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -148,52 +152,36 @@ const request: FinishedRequest = {
   error: undefined,
 }
 
-/** A logger whose writes are recorded, one string each. */
-function loggerTo(sink: Partial<Sink>, settings: Partial<LogSettings> = {}) {
-  const writes: string[] = []
-  const logger = new Logger(
-    { logRequests: 'all', ...settings },
-    { write: async (text) => void writes.push(text), isTerminal: false, hasColours: false, ...sink },
-    () => START,
-  )
-  return { logger, writes }
+/** A logger whose lines are recorded. */
+function loggerTo({ isTerminal = false } = {}, settings: Partial<LogSettings> = {}) {
+  const lines: string[] = []
+  const output = logTo((line) => void lines.push(line), isTerminal)
+  const logger = new Logger({ logRequests: 'all', ...settings }, output, () => START)
+  return { logger, lines }
 }
 
 describe('the logger', () => {
-  test('writes the lines of one turn together, in order', async () => {
-    const { logger, writes } = loggerTo({})
-    for (const requestId of ['a', 'b', 'c']) logger.requestFinished({ ...request, requestId })
-    expect(writes).toEqual([])
-    await logger.flush()
-    expect(writes).toHaveLength(1)
-    expect(writes[0]?.split('\n').map((line) => /"requestId":"(.)"/.exec(line)?.[1])).toEqual([
-      'a',
-      'b',
-      'c',
-      undefined,
+  test('writes text on a terminal, without control characters of callers and without keys', () => {
+    const { logger, lines } = loggerTo({ isTerminal: true })
+    const path = `/v1/\u001b[2Jboo/${createSecret('production')}`
+    logger.requestFinished({ ...request, path, status: 404 })
+    logger.failure('save-limits', new TypeError('wrong \u001b[2J turn', { cause: new Error('deep inside') }))
+    const [line = '', failure = ''] = lines
+    expect(line).toMatch(/^\[\d\d:\d\d:\d\d\] WARN: request \{.*"keyId":"key_a".*\}\n$/)
+    expect(line).toContain('"path":"/v1/\\u001b[2Jboo/pst_live_[hidden]"')
+    expect(line).toContain('"durationMs":1.235')
+    expect(failure).toMatch(
+      /ERROR: failure \{"source":"save-limits"\}\n +error: TypeError: wrong \\x1b\[2J turn\n +at /,
+    )
+    expect(failure).toContain('caused by Error: deep inside\n')
+  })
+
+  test('writes one JSON object per line elsewhere', () => {
+    const { logger, lines } = loggerTo()
+    logger.info('hello', { address: 'x', metrics: undefined })
+    expect(lines).toEqual([
+      `{"level":"info","time":"${new Date(START).toISOString()}","address":"x","message":"hello"}\n`,
     ])
-  })
-
-  test('writes one coloured line per event on a terminal, without control characters of callers', async () => {
-    const { logger, writes } = loggerTo({ isTerminal: true, hasColours: true })
-    logger.requestFinished({ ...request, path: '/v1/\u001b[2Jboo', status: 404 })
-    await logger.flush()
-    const [text = ''] = writes
-    expect(text).toContain('\u001b[33m404\u001b[0m 1.235 ms')
-    expect(text).toContain('GET /v1/\\x1b[2Jboo')
-    expect(text).toContain('keyId=key_a')
-    expect(text.trimEnd().split('\n')).toHaveLength(1)
-  })
-
-  test.each([
-    ['text', true],
-    ['JSON', false],
-  ] as const)('writes %s if its output is a terminal: %p', async (format, isTerminal) => {
-    const { logger, writes } = loggerTo({ isTerminal })
-    logger.info('hello', { address: 'x' })
-    await logger.flush()
-    expect(writes[0]?.startsWith('{"time"')).toBe(format === 'JSON')
-    expect(writes[0]).not.toContain('\u001b')
   })
 
   test.each([
@@ -201,42 +189,48 @@ describe('the logger', () => {
     ['errors', ['warn']],
     ['failures', ['warn']],
     ['none', []],
-  ] as const)(
-    'with LOG_REQUESTS=%s a request slower than a second is logged with %p',
-    async (requests, levels) => {
-      const { logger, writes } = loggerTo({}, { logRequests: requests })
-      logger.requestFinished(request)
-      logger.requestFinished({ ...request, durationMs: 1_500 })
-      await logger.flush()
-      const lines = writes.join('').trimEnd().split('\n')
-      expect(lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line).level]))).toEqual([...levels])
-    },
-  )
+  ] as const)('with LOG_REQUESTS=%s a request slower than a second is logged with %p', (requests, levels) => {
+    const { logger, lines } = loggerTo({}, { logRequests: requests })
+    logger.requestFinished(request)
+    logger.requestFinished({ ...request, durationMs: 1_500 })
+    expect(lines.map((line) => JSON.parse(line).level)).toEqual([...levels])
+  })
 
   test('a stuck reader loses lines instead of filling the memory, and gets their number', async () => {
-    const reader = Promise.withResolvers<void>()
-    const seen: string[] = []
-    const { logger } = loggerTo({
-      write: async (text) => {
-        seen.push(text)
-        await reader.promise
-      },
-    })
-    logger.info('first')
-    await until(() => seen.length > 0)
-    for (let count = 0; count < 20_005; count++) logger.info('more')
-    reader.resolve()
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
+    const fifo = join(folder, 'fifo')
+    Bun.spawnSync(['mkfifo', fifo])
+    // Opened for both, so that opening it does not wait for the other end.
+    const fd = openSync(fifo, constants.O_RDWR)
+    const logger = new Logger({ logRequests: 'all' }, standardOutput(fd))
+    const padding = 'x'.repeat(1_000)
+    for (let count = 0; count < 10_000; count++) logger.info(padding)
+    // A stop does not wait for the reader for long.
     await logger.flush()
-    const lines = seen.join('').trimEnd().split('\n')
-    expect(lines).toHaveLength(1 + 20_000 + 1)
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ level: 'warn', dropped: 5 })
+    const reader = Bun.spawn(['cat', fifo], { stdout: 'pipe' })
+    let text = ''
+    const decoder = new TextDecoder()
+    for await (const chunk of reader.stdout) {
+      text += decoder.decode(chunk, { stream: true })
+      if (text.includes('"dropped"')) break
+    }
+    reader.kill()
+    rmSync(folder, { recursive: true, force: true })
+    const lines = text.split('\n').filter((line) => line.includes(padding))
+    const dropped = Number(/"dropped":(\d+)/.exec(text)?.[1])
+    expect(lines.length + dropped).toBe(10_000)
+    expect(lines.length).toBeGreaterThan(5_000)
   })
 
   test('a closed output does not stop the service', async () => {
-    const { logger } = loggerTo({ write: () => Promise.reject(new Error('EPIPE')) })
+    const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
+    const fd = openSync(join(folder, 'log'), 'w')
+    closeSync(fd)
+    const logger = new Logger({ logRequests: 'all' }, standardOutput(fd))
     logger.info('first')
     await logger.flush()
     logger.info('second')
     await logger.flush()
+    rmSync(folder, { recursive: true, force: true })
   })
 })

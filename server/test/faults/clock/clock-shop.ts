@@ -14,11 +14,12 @@ import { type RunningService, startService } from '../../../src/service/compose.
 import { readConfig, type SettingName } from '../../../src/service/config.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { logTo } from '../../support/log-to.ts'
 import { operatorOf } from '../../support/operator.ts'
 import { createReadyDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
 import { Answer, START } from '../../support/test-service.ts'
 
-const QUIET = { write: async () => {}, isTerminal: false, hasColours: false }
+const QUIET = logTo(() => {})
 
 export interface ShopOptions {
   readonly store: 'sqlite' | 'postgres'
@@ -88,7 +89,7 @@ export class ClockShop {
       )
       this.#stores.push(store)
       this.#instances.push(
-        await startService(config, store, { ...constants, clock: () => this.now + skew, logSink: QUIET }),
+        await startService(config, store, { ...constants, clock: () => this.now + skew, logOutput: QUIET }),
       )
     }
   }
