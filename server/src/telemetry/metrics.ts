@@ -106,10 +106,18 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   }
 
   render(gauges: Gauges): string {
-    const { activeKeys, openOrders, orderTotals, webhooks, load, now } = gauges
+    return [
+      ...this.#requestFamilies(),
+      ...this.#limitFamilies(),
+      ...storeFamilies(gauges),
+      ...this.#deliveryFamilies(),
+      ...backlogFamilies(gauges),
+      ...processFamilies(gauges),
+    ].join('')
+  }
+
+  #requestFamilies(): string[] {
     const operations = [...this.#operations].sort(([one], [other]) => (one < other ? -1 : 1))
-    const perWebhook = (measure: (state: WebhookWithLag) => number): Sample[] =>
-      webhooks.map((state) => [{ webhook: String(state.webhook.id) }, measure(state)])
     return [
       counter(
         'petstore_requests_total',
@@ -129,30 +137,22 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'Time from the start of a commit until it is on disk.',
         this.#commitSeconds,
       ),
+    ]
+  }
+
+  #limitFamilies(): string[] {
+    return [
       counter(
         'petstore_rate_limited_total',
         'Requests rejected with 429, by reason: limit of the key, banned key, or limit of the address for requests without a valid key.',
         LIMIT_REASONS.map((reason) => [{ reason }, this.#refusals[reason]]),
       ),
       counter('petstore_bans_total', 'Bans of API keys.', this.#bans),
-      gauge(
-        'petstore_keys',
-        'Active keys, by plan.',
-        activeKeys && PLANS.map((plan) => [{ plan }, activeKeys[plan]]),
-      ),
-      gauge('petstore_inventory_entries', 'Entries in the inventory.', gauges.inventoryEntries),
-      gauge('petstore_orders_open', 'Open orders.', openOrders?.orders),
-      gauge('petstore_reserved_units', 'Units of stock reserved by open orders.', openOrders?.units),
-      counter(
-        'petstore_orders_refused_total',
-        'Orders rejected because too few units were available.',
-        orderTotals.refused,
-      ),
-      counter(
-        'petstore_orders_expired_total',
-        'Expired holds released by this process.',
-        orderTotals.expired,
-      ),
+    ]
+  }
+
+  #deliveryFamilies(): string[] {
+    return [
       counter(
         'petstore_webhook_deliveries_total',
         'Webhook delivery attempts by this process, by result.',
@@ -168,39 +168,7 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
         'Webhooks turned off by this process.',
         this.#webhooksTurnedOff,
       ),
-      gauge(
-        'petstore_webhook_behind_events',
-        'Events in the backlog of a webhook.',
-        perWebhook(({ lag }) => lag.events),
-      ),
-      gauge(
-        'petstore_webhook_behind_seconds',
-        'Age of the oldest event in the backlog of a webhook.',
-        perWebhook(({ lag: { since = now } }) => Math.max(0, (now - since) / 1_000)),
-      ),
-      gauge(
-        'petstore_webhook_on',
-        '1 if a webhook is active, 0 if it is paused or turned off.',
-        perWebhook(({ webhook }) => (isActive(webhook, now) ? 1 : 0)),
-      ),
-      gauge(
-        'petstore_open_connections',
-        'Open client connections, including idle connections.',
-        load.connections,
-      ),
-      gauge('petstore_open_requests', 'Requests in progress.', load.requests),
-      gauge('petstore_build_info', 'Always 1; the labels contain the versions.', [
-        [{ version: VERSION, bun: Bun.version }, 1],
-      ]),
-      gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', gauges.residentBytes),
-      gauge('process_open_fds', 'Open file descriptors, including connections.', gauges.openFiles),
-      gauge('process_max_fds', 'Maximum number of open file descriptors.', gauges.maxFiles),
-      gauge(
-        'process_start_time_seconds',
-        'Start time of the process in Unix seconds.',
-        performance.timeOrigin / 1_000,
-      ),
-    ].join('')
+    ]
   }
 
   #addOperation(operation: string): OperationSeries {
@@ -208,6 +176,69 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
     this.#operations.set(operation, series)
     return series
   }
+}
+
+function storeFamilies({ activeKeys, inventoryEntries, openOrders, orderTotals }: Gauges): string[] {
+  return [
+    gauge(
+      'petstore_keys',
+      'Active keys, by plan.',
+      activeKeys && PLANS.map((plan) => [{ plan }, activeKeys[plan]]),
+    ),
+    gauge('petstore_inventory_entries', 'Entries in the inventory.', inventoryEntries),
+    gauge('petstore_orders_open', 'Open orders.', openOrders?.orders),
+    gauge('petstore_reserved_units', 'Units of stock reserved by open orders.', openOrders?.units),
+    counter(
+      'petstore_orders_refused_total',
+      'Orders rejected because too few units were available.',
+      orderTotals.refused,
+    ),
+    counter('petstore_orders_expired_total', 'Expired holds released by this process.', orderTotals.expired),
+  ]
+}
+
+function backlogFamilies({ webhooks, now }: Gauges): string[] {
+  const perWebhook = (measure: (state: WebhookWithLag) => number): Sample[] =>
+    webhooks.map((state) => [{ webhook: String(state.webhook.id) }, measure(state)])
+  return [
+    gauge(
+      'petstore_webhook_behind_events',
+      'Events in the backlog of a webhook.',
+      perWebhook(({ lag }) => lag.events),
+    ),
+    gauge(
+      'petstore_webhook_behind_seconds',
+      'Age of the oldest event in the backlog of a webhook.',
+      perWebhook(({ lag: { since = now } }) => Math.max(0, (now - since) / 1_000)),
+    ),
+    gauge(
+      'petstore_webhook_on',
+      '1 if a webhook is active, 0 if it is paused or turned off.',
+      perWebhook(({ webhook }) => (isActive(webhook, now) ? 1 : 0)),
+    ),
+  ]
+}
+
+function processFamilies({ load, residentBytes, openFiles, maxFiles }: Gauges): string[] {
+  return [
+    gauge(
+      'petstore_open_connections',
+      'Open client connections, including idle connections.',
+      load.connections,
+    ),
+    gauge('petstore_open_requests', 'Requests in progress.', load.requests),
+    gauge('petstore_build_info', 'Always 1; the labels contain the versions.', [
+      [{ version: VERSION, bun: Bun.version }, 1],
+    ]),
+    gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', residentBytes),
+    gauge('process_open_fds', 'Open file descriptors, including connections.', openFiles),
+    gauge('process_max_fds', 'Maximum number of open file descriptors.', maxFiles),
+    gauge(
+      'process_start_time_seconds',
+      'Start time of the process in Unix seconds.',
+      performance.timeOrigin / 1_000,
+    ),
+  ]
 }
 
 interface ScrapeParts {
