@@ -3,11 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const MAIN = 'server/src/cli/main.ts'
-const WORKERS = [
-  'server/src/store/sqlite/checkpoint-worker.ts',
-  'server/src/store/sqlite/reader-worker.ts',
-  'server/src/store/postgres/reader-worker.ts',
-]
+const WORKERS = ['server/src/store/sqlite/reader-worker.ts', 'server/src/store/postgres/reader-worker.ts']
 const OPTIONS = [
   '--compile',
   '--minify',

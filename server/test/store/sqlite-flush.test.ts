@@ -3,8 +3,10 @@ import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
+import { Checkpointer, FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
+import { Reader } from '../../src/store/workers.ts'
 import { someTurns } from '../support/turns.ts'
 import { until } from '../support/until.ts'
 import { stockOf } from '../support/whole-store.ts'
@@ -33,26 +35,6 @@ function restartsOf(databasePath: string): number {
 }
 
 describe('a served SQLite file', () => {
-  test('takes writes and closes if its checkpoint worker cannot start', async () => {
-    const RealWorker = globalThis.Worker
-    let starts = 0
-    globalThis.Worker = class extends RealWorker {
-      constructor() {
-        starts++
-        super('data:text/javascript,throw new Error("broken")')
-      }
-    }
-    try {
-      const store = openSqliteStore(path, { exclusive: true, maxLogBytes: 8_192 })
-      await store.addPets([pet(1n, 0)])
-      for (let quantity = 1; quantity <= 3; quantity++) await store.changeStock([change(1n, quantity)])
-      await store.close()
-    } finally {
-      globalThis.Worker = RealWorker
-    }
-    expect(starts).toBeGreaterThan(1)
-  })
-
   test('has a write-ahead log that restarts under constant writes', async () => {
     const store = openSqliteStore(path, { exclusive: true, maxLogBytes: MAX_LOG_BYTES })
     await store.addPets(ids.map((id) => pet(id, 0)))
@@ -128,6 +110,19 @@ describe('a served SQLite file', () => {
     await other.close()
     await store.close()
   })
+})
+
+test('a checkpointer whose worker cannot start lets writes continue and closes', async () => {
+  let starts = 0
+  const worker = new Reader(() => {
+    starts++
+    return new Worker('throw new Error("broken")', { eval: true })
+  })
+  const checkpointer = new Checkpointer(worker, { isLongerThan: (bytes) => bytes < 10_000 }, 8_192)
+  checkpointer.startIfLong()
+  await checkpointer.close()
+  expect(starts).toBeGreaterThan(1)
+  expect(checkpointer.pause).toBeUndefined()
 })
 
 describe('the flush queue', () => {

@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import type { LogCursor } from '../../core/stock/log-cursor.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
+import type { Reader } from '../workers.ts'
 import {
   copyPermissionsToSideFiles,
   createPrivateFile,
@@ -67,6 +68,8 @@ interface ServingParts {
 interface ServingOptions {
   readonly onFlushFailure: (error: Error) => void
   readonly onFileLost: ServingParts['onFileLost']
+  /** A worker that can write to the database. */
+  readonly checkpointWorker: Reader
   readonly maxLogBytes?: number | undefined
 }
 
@@ -99,13 +102,8 @@ export class Connection implements SqlDatabase, LongSession {
   /** The flush queue of the service, if this connection is one of its long sessions. */
   #serviceQueue: FlushQueue | undefined
   #wal: WalFile | undefined
-  /** The value of PRAGMA data_version when this connection last flushed the commits of the service. */
+  /** The value of PRAGMA data_version when this connection last made sure that all commits of the service were flushed. */
   #flushedDataVersion: bigint | undefined
-  /**
-   * Set when another process has committed while commits of this connection may still be unflushed. `readLog` waits
-   * until these are flushed before it reads the other process's commit.
-   */
-  #ownCommitsFlushed: Promise<void> | undefined
   #lastDataVersion: bigint | undefined
   #wasDataVersionReadThisTurn = false
   /**
@@ -159,7 +157,8 @@ export class Connection implements SqlDatabase, LongSession {
    * file. After a failed flush every read and write fails, and `onFlushFailure` is called. If the file is deleted or replaced,
    * writes fail, and `onFileLost` must save the contents, which can still be read.
    */
-  flushInBackground({ onFlushFailure, onFileLost, maxLogBytes = MAX_LOG_BYTES }: ServingOptions): void {
+  flushInBackground(options: ServingOptions): void {
+    const { onFlushFailure, onFileLost, checkpointWorker, maxLogBytes = MAX_LOG_BYTES } = options
     this.#wal = WalFile.open(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
@@ -180,7 +179,7 @@ export class Connection implements SqlDatabase, LongSession {
       inode: inodeOf(this.#path),
       onFileLost,
       queue,
-      checkpointer: new Checkpointer(this.#path, this.#wal, maxLogBytes),
+      checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
       logEnd: logEndReader(this.database),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
     }
@@ -228,24 +227,21 @@ export class Connection implements SqlDatabase, LongSession {
       setImmediate(() => {
         this.#wasDataVersionReadThisTurn = false
       })
-      this.#checkForOtherCommits()
+      try {
+        const dataVersion = this.#dataVersion()
+        if (dataVersion !== this.#lastDataVersion) this.#version++
+        this.#lastDataVersion = dataVersion
+      } catch {
+        // The new version makes the caller read the file, and that read reports the problem.
+        this.#version++
+      }
     }
     return this.#version
   }
 
-  #checkForOtherCommits(): void {
-    try {
-      const dataVersion = this.#dataVersionQuery.get()?.data_version
-      if (dataVersion === this.#lastDataVersion) return
-      this.#version++
-      this.#lastDataVersion = dataVersion
-      this.#ownCommitsFlushed = this.#serving?.queue.untilFlushed()
-      // The next `readLog` awaits this promise and reports its error. Without a `readLog`, the rejection would be unhandled.
-      this.#ownCommitsFlushed?.catch(() => {})
-    } catch {
-      // The new version makes the caller read the file, and that read reports the problem.
-      this.#version++
-    }
+  /** Changes with each commit of another connection. */
+  #dataVersion(): bigint | undefined {
+    return this.#dataVersionQuery.get()?.data_version
   }
 
   /**
@@ -327,9 +323,9 @@ export class Connection implements SqlDatabase, LongSession {
   /** SQLite needs no statistics on temporary tables. */
   async analyze(): Promise<void> {}
 
-  async commit(statements: readonly Statement[], durability: Durability = 'durable'): Promise<number[]> {
+  async commit(statements: readonly Statement[], durability?: Durability): Promise<number[]> {
     const work = () => statements.map(({ text, values }) => this.#statements.get(text).run(...values).changes)
-    return durability === 'durable' ? this.write(work) : this.writeWithoutFlush(work)
+    return this.write(work, durability)
   }
 
   /** Returns the result of `work` when every commit that it may have read is flushed. */
@@ -345,17 +341,16 @@ export class Connection implements SqlDatabase, LongSession {
    * flushed.
    */
   async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
-    const serving = this.#serving
-    if (serving === undefined) return this.read(() => work(undefined))
-    serving.queue.requireUsable()
-    this.#checkForOtherCommits()
-    const ownCommitsFlushed = this.#ownCommitsFlushed
-    if (ownCommitsFlushed !== undefined) {
-      await ownCommitsFlushed
-      // Another process may have committed in the meantime.
-      if (this.#ownCommitsFlushed === ownCommitsFlushed) this.#ownCommitsFlushed = undefined
+    const queue = this.#serving?.queue
+    if (queue === undefined) return this.read(() => work(undefined))
+    queue.requireUsable()
+    const dataVersion = await this.#readWhenUnlocked(() => this.#dataVersion())
+    if (dataVersion !== this.#flushedDataVersion) {
+      // Another process has committed. Its commit must be read, but may follow commits of this process.
+      await queue.untilFlushed()
+      this.#flushedDataVersion = dataVersion
     }
-    return this.#readWhenUnlocked(() => work(serving.queue.flushedUpTo))
+    return this.#readWhenUnlocked(() => work(queue.flushedUpTo))
   }
 
   /** Resolves when every commit that is visible now is flushed. */
@@ -367,17 +362,28 @@ export class Connection implements SqlDatabase, LongSession {
 
   /** For connections outside the service, which can see its commits before they are flushed. */
   #flushCommitsOfService(): void {
-    const dataVersion = this.#dataVersionQuery.get()?.data_version
+    const dataVersion = this.#dataVersion()
     if (dataVersion === this.#flushedDataVersion) return
     this.#wal ??= WalFile.open(this.#path)
     this.#wal?.flushNow()
     this.#flushedDataVersion = dataVersion
   }
 
-  /** Runs `work` in one transaction that is on disk when the promise resolves. */
-  async write<T>(work: () => T): Promise<T> {
-    const result = await this.#commitBeforeFlush(work, 'durable')
-    await this.#serving?.queue.untilFlushed()
+  /** Runs `work` in one transaction. If it is durable, it is on disk when the promise resolves. */
+  async write<T>(work: () => T, durability: Durability = 'durable'): Promise<T> {
+    const serving = this.#serving
+    if (serving === undefined) {
+      return this.#writeWhenUnlocked(() => {
+        try {
+          return this.#inTransaction(work)
+        } finally {
+          this.#version++
+        }
+      })
+    }
+    while (serving.checkpointer.pause !== undefined) await serving.checkpointer.pause
+    const result = await this.#writeWhenUnlocked(() => this.#commitInService(serving, work, durability))
+    if (durability === 'durable') await serving.queue.untilFlushed()
     return result
   }
 
@@ -394,35 +400,6 @@ export class Connection implements SqlDatabase, LongSession {
     } finally {
       this.#version++
     }
-  }
-
-  /** Like `write`, but without a flush. The commit survives a crash of the process, but not a power cut. */
-  async writeWithoutFlush<T>(work: () => T): Promise<T> {
-    if (this.#serving !== undefined) return this.#commitBeforeFlush(work, 'unflushed')
-    return this.#writeWhenUnlocked(() => {
-      this.database.run('PRAGMA synchronous = NORMAL')
-      try {
-        return this.#inTransaction(work)
-      } finally {
-        this.database.run('PRAGMA synchronous = FULL')
-      }
-    })
-  }
-
-  /** Commits `work`. In the service the commit may not be flushed yet when the promise resolves. */
-  async #commitBeforeFlush<T>(work: () => T, durability: Durability): Promise<T> {
-    const serving = this.#serving
-    if (serving === undefined) {
-      return this.#writeWhenUnlocked(() => {
-        try {
-          return this.#inTransaction(work)
-        } finally {
-          this.#version++
-        }
-      })
-    }
-    while (serving.checkpointer.pause !== undefined) await serving.checkpointer.pause
-    return this.#writeWhenUnlocked(() => this.#commitInService(serving, work, durability))
   }
 
   #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {

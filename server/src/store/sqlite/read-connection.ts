@@ -18,19 +18,25 @@ const CHANGED_PETS = `
   FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
   LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
 
-/** A read-only connection, for a worker thread. It needs the write-ahead log, which the main thread keeps open. */
+/**
+ * A connection for a worker thread. It needs the write-ahead log, which the main thread keeps open. It is read-only unless it
+ * copies that log into the database.
+ */
 export class ReadConnection {
   readonly #database: Database
   readonly #path: string
   readonly #statements
 
-  constructor(path: string) {
+  constructor(path: string, { copiesLog = false } = {}) {
     this.#path = path
-    this.#database = new Database(path, { readonly: true, strict: true, safeIntegers: true })
+    const access = copiesLog ? { readwrite: true, create: false } : { readonly: true }
+    this.#database = new Database(path, { ...access, strict: true, safeIntegers: true })
     this.#statements = new PreparedStatements(this.#database)
     // The worker may wait inside SQLite, because this blocks only its own thread.
     this.#database.run(`PRAGMA busy_timeout = ${LOCK_TIMEOUT_MS}`)
     this.#database.run(`PRAGMA cache_size = ${CACHE_PAGES}`)
+    // With FULL, a checkpoint flushes both the log and the database.
+    this.#database.run('PRAGMA synchronous = FULL')
   }
 
   async rows<Row>(text: string, ...values: readonly SqlValue[]): Promise<Row[]> {

@@ -6,15 +6,17 @@ import { ReadConnection } from './read-connection.ts'
 
 export interface SqliteReaderData {
   readonly path: string
+  /** Lets statements copy the write-ahead log into the database. */
+  readonly copiesLog?: boolean
   /** See `OpenOptions.readerStartSignal`. */
-  readonly startSignal: Int32Array<SharedArrayBuffer> | undefined
+  readonly startSignal?: Int32Array<SharedArrayBuffer> | undefined
 }
 
 // The store starts this worker with this data.
-const { path, startSignal } = workerData as SqliteReaderData
+const { path, copiesLog = false, startSignal } = workerData as SqliteReaderData
 if (startSignal !== undefined) Atomics.wait(startSignal, 0, 0)
 const searchConnection = new ReadConnection(path)
-const statementConnection = new ReadConnection(path)
+const statementConnection = new ReadConnection(path, { copiesLog })
 answerRequests({
   search: new PetSearch({
     dialect: DIALECT,

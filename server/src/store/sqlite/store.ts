@@ -52,6 +52,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
           readablePath = saved ?? path
           return saved !== undefined
         },
+        checkpointWorker: new Reader(() => startReaderWorker({ path, copiesLog: true })),
         maxLogBytes: options.maxLogBytes,
       })
     }
@@ -69,10 +70,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
   const ping = readinessCheck(connection, [givenPath, `${path}-wal`], damage)
   const log = logMethods(connection)
   const reader = new Reader(
-    () =>
-      new Worker(workerAddress('store/sqlite/reader-worker.ts'), {
-        workerData: { path: readablePath, startSignal: options.readerStartSignal } satisfies SqliteReaderData,
-      }),
+    () => startReaderWorker({ path: readablePath, startSignal: options.readerStartSignal }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     { deliver: (answer) => connection.read(() => answer) },
   )
@@ -120,6 +118,10 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
       lock?.close()
     },
   }
+}
+
+function startReaderWorker(workerData: SqliteReaderData): Worker {
+  return new Worker(workerAddress('store/sqlite/reader-worker.ts'), { workerData })
 }
 
 /** Like `readSavedOffset`, but synchronous. */

@@ -1,12 +1,11 @@
 import { closeSync, existsSync, fdatasync, fdatasyncSync, fstatSync, openSync, readSync } from 'node:fs'
 import { ServiceError } from '../../core/values/errors.ts'
-import { workerAddress } from '../workers.ts'
+import type { Reader } from '../workers.ts'
 import { copyBytes, isLost } from './database-files.ts'
 
 /** The format of the file: https://sqlite.org/fileformat2.html#walformat */
 const HEADER_BYTES = 32
 const PAGE_SIZE_OFFSET = 8
-const RESTARTS_OFFSET = 12
 /** Random numbers that change with every restart of the log. Each frame repeats them. */
 const SALTS_OFFSET = 16
 const SALTS_BYTES = 8
@@ -61,27 +60,17 @@ export class WalFile {
     this.flushNow()
   }
 
-  /** How often SQLite has restarted the log at the beginning of the file. */
-  get restarts(): number {
-    this.#readHeader()
-    return this.#header.readUInt32BE(RESTARTS_OFFSET)
-  }
-
   /** Whether the log is longer than this. The size of the file does not show it, because a restart does not shorten the file. */
   isLongerThan(bytes: number): boolean {
-    this.#readHeader()
+    // An empty file has no header.
+    const headerLength = readSync(this.#descriptor, this.#header, 0, HEADER_BYTES, 0)
+    this.#header.fill(0, headerLength)
     const frameBytes = FRAME_HEADER_BYTES + this.#header.readUInt32BE(PAGE_SIZE_OFFSET)
     const frame = Math.max(0, Math.floor((bytes - HEADER_BYTES) / frameBytes))
     const position = HEADER_BYTES + frame * frameBytes + FRAME_SALTS_OFFSET
     const length = readSync(this.#descriptor, this.#frameSalts, 0, SALTS_BYTES, position)
     const salts = this.#header.subarray(SALTS_OFFSET, SALTS_OFFSET + SALTS_BYTES)
     return length === SALTS_BYTES && this.#frameSalts.equals(salts)
-  }
-
-  #readHeader(): void {
-    // An empty file has no header.
-    const length = readSync(this.#descriptor, this.#header, 0, HEADER_BYTES, 0)
-    this.#header.fill(0, length)
   }
 
   /** Whether this file still has its name. */
@@ -238,74 +227,65 @@ const SHORT_STEP_PAGES = 1_000
  * continuous writes would make the log grow.
  */
 export class Checkpointer {
-  readonly #path: string
-  readonly #file: WalFile
+  readonly #worker: Reader
+  readonly #file: Pick<WalFile, 'isLongerThan'>
   readonly #maxBytes: number
-  #worker: Worker | undefined
   /** The next checkpoint starts when the log is longer than this. */
   #startsAtBytes: number
-  #restarts = 0
   #runningCheckpoint: Promise<void> | undefined
-  #lastStep: Promise<void> | undefined
+  #lastStep: Promise<unknown> | undefined
 
-  constructor(path: string, file: WalFile, maxBytes = MAX_LOG_BYTES) {
-    this.#path = path
+  /** The worker must be able to write to the database. */
+  constructor(worker: Reader, file: Pick<WalFile, 'isLongerThan'>, maxBytes: number) {
+    this.#worker = worker
     this.#file = file
     this.#maxBytes = maxBytes
     this.#startsAtBytes = maxBytes
   }
 
   /** Writes must wait for this promise; `undefined` if they need not wait. */
-  get pause(): Promise<void> | undefined {
+  get pause(): Promise<unknown> | undefined {
     return this.#lastStep
   }
 
   /** Must be called after each commit. */
   startIfLong(): void {
     if (this.#runningCheckpoint !== undefined) return
-    const { restarts } = this.#file
-    if (restarts !== this.#restarts) {
-      this.#restarts = restarts
+    if (!this.#file.isLongerThan(this.#maxBytes)) {
       this.#startsAtBytes = this.#maxBytes
+    } else if (this.#file.isLongerThan(this.#startsAtBytes)) {
+      this.#runningCheckpoint = this.#run().finally(() => {
+        this.#runningCheckpoint = undefined
+      })
     }
-    if (!this.#file.isLongerThan(this.#startsAtBytes)) return
-    this.#runningCheckpoint = this.#run().finally(() => {
-      this.#runningCheckpoint = undefined
-    })
   }
 
   async close(): Promise<void> {
     await this.#runningCheckpoint
-    const worker = this.#worker
-    if (worker === undefined) return
-    await this.#sendToWorker(undefined)
-    worker.terminate()
+    await this.#worker.close()
   }
 
-  /** If a checkpoint fails, for example because the disk is full, nothing is lost, and the next checkpoint copies the log. */
   async #run(): Promise<void> {
+    let copiedBefore = 0
     while (!this.#file.isLongerThan(2 * this.#maxBytes)) {
-      const copiedPages = await this.#sendToWorker(this.#path)
-      if (copiedPages < SHORT_STEP_PAGES) break
+      const copied = await this.#copyLog()
+      if (copied - copiedBefore < SHORT_STEP_PAGES) break
+      copiedBefore = copied
     }
-    this.#lastStep = this.#sendToWorker(this.#path).then(() => {})
+    this.#lastStep = this.#copyLog()
     await this.#lastStep
     this.#lastStep = undefined
     while (this.#file.isLongerThan(this.#startsAtBytes)) this.#startsAtBytes += this.#maxBytes * RETRY_PART
   }
 
-  /** Makes the worker checkpoint the database at `path`, or close it if there is no path. Resolves to the number of copied pages. */
-  #sendToWorker(path: string | undefined): Promise<number> {
-    this.#worker ??= new Worker(workerAddress('store/sqlite/checkpoint-worker.ts'), { ref: false })
-    const worker = this.#worker
-    return new Promise((resolve) => {
-      worker.onmessage = ({ data: copiedPages }: MessageEvent<number>) => resolve(copiedPages)
-      worker.onerror = () => {
-        // A worker that has failed never answers again.
-        this.#worker = undefined
-        resolve(0)
-      }
-      worker.postMessage(path)
-    })
+  /** Resolves to the number of pages of the log that are in the database. */
+  async #copyLog(): Promise<number> {
+    try {
+      const [row] = await this.#worker.rows<{ checkpointed: bigint }>('PRAGMA wal_checkpoint(PASSIVE)')
+      return Number(row?.checkpointed ?? 0n)
+    } catch {
+      // The disk may be full. Nothing is lost, and the next checkpoint copies the log.
+      return 0
+    }
   }
 }
