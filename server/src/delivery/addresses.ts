@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { parseWebhookUrl } from '../core/webhooks/webhook-url.ts'
 
 /** Resolves a host name to its addresses. Rejects if the name cannot be resolved. */
 export type Lookup = (host: string) => Promise<readonly string[]>
@@ -22,8 +23,25 @@ export interface Refusal {
   readonly problem: string
 }
 
-export function refusal(problem: string): Refusal {
+function refusal(problem: string): Refusal {
   return { type: 'refused', problem }
+}
+
+/** Checks a url without looking up its host. */
+export function checkUrl(
+  text: string,
+  allowsPrivate: boolean,
+): { readonly type: 'allowed'; readonly url: URL } | Refusal {
+  const parsed = parseWebhookUrl(text, allowsPrivate)
+  if (parsed.type === 'refused') return parsed
+  const host = hostOf(parsed.url)
+  const isPrivate = isIP(host) !== 0 && !isPublic(host)
+  return isPrivate && !allowsPrivate ? notPublic(host) : { type: 'allowed', url: parsed.url }
+}
+
+/** The host without the brackets of an IPv6 address. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1')
 }
 
 /** The addresses of a host, in the order in which they are tried. */
@@ -50,7 +68,7 @@ export async function findAddresses(
   return addresses.length > 0 && addresses.every(isPublic) ? { type: 'allowed', addresses } : notPublic(host)
 }
 
-export function notPublic(host: string): Refusal {
+function notPublic(host: string): Refusal {
   return refusal(
     `must be on the public internet, got ${host}; check the name. The operator can allow private addresses with WEBHOOK_PRIVATE_ADDRESSES=on`,
   )

@@ -11,9 +11,15 @@ import type {
   SendResult,
   WebhookSender,
 } from '../core/webhooks/webhook-store.ts'
-import { findAddresses, type HostAddresses, type Lookup, type Refusal } from './addresses.ts'
+import {
+  checkUrl,
+  findAddresses,
+  type HostAddresses,
+  hostOf,
+  type Lookup,
+  type Refusal,
+} from './addresses.ts'
 import { signaturesOf } from './message.ts'
-import { checkUrl, hostOf } from './webhook-url.ts'
 
 const BODY_TIMEOUT_MS = 1_000
 const MAX_RESPONSE_BYTES = 1_024

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { findAddresses, isPublic } from '../../src/delivery/addresses.ts'
+import { checkUrl, findAddresses, isPublic } from '../../src/delivery/addresses.ts'
 import { HttpSender } from '../../src/delivery/http-sender.ts'
-import { checkUrl } from '../../src/delivery/webhook-url.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
 
 const ALWAYS = { isValid: () => true }

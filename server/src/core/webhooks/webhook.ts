@@ -5,6 +5,7 @@ import { ORDER_WEBHOOKS, orderWebhookKind } from '../orders/order.ts'
 import type { StockEvent } from '../stock/stock-event.ts'
 import { notFound, type ServiceError } from '../values/errors.ts'
 import { DateTime, Int64, ListOf, type RecordOf, Text, updateOf } from '../values/field.ts'
+import { MAX_URL_LENGTH, URL_DESCRIPTION } from './webhook-url.ts'
 
 /** The events that a webhook can subscribe to; part of the contract. */
 export const WEBHOOK_KINDS = [
@@ -20,7 +21,6 @@ export type WebhookKind = (typeof WEBHOOK_KINDS)[number]
 
 /** For the whole store. Earlier versions allowed more, which continue. */
 export const MAX_WEBHOOKS = 10
-export const MAX_URL_LENGTH = 2_000
 /** How long a receiver may refuse a single event before the event is parked, or everything before the webhook is turned off. */
 export const GIVE_UP_DAYS = 3
 /** How long deliveries are also signed with the old secret after a rotation. */
@@ -33,8 +33,7 @@ const SETTABLE = {
     {
       minLength: 1,
       maxLength: MAX_URL_LENGTH,
-      description:
-        'The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024.',
+      description: URL_DESCRIPTION,
     },
     'an address such as https://shop.example/hooks',
     (url) => url !== '',

@@ -1,8 +1,6 @@
-import { isIP } from 'node:net'
-import { quote } from '../core/values/field.ts'
-import { MAX_URL_LENGTH } from '../core/webhooks/webhook.ts'
-import { isPublic, notPublic, type Refusal, refusal } from './addresses.ts'
+import { quote } from '../values/field.ts'
 
+export const MAX_URL_LENGTH = 2_000
 const EXAMPLE_URL = 'https://shop.example/hooks'
 /** Rejected because URL.parse silently removes some of these characters, which would change the url. */
 const BLANK_OR_CONTROL = /[\s\p{Cc}]/u
@@ -11,25 +9,24 @@ const PORT = /^[^/?#]*:\/\/[^/?#]*:(\d+)(?:[/?#]|$)/
 /** The other low ports belong to services that do not expect webhooks. The default port of a scheme is ''. */
 const ALLOWED_LOW_PORTS = ['', '443', '80']
 const MAX_LOW_PORT = 1_024
+const EXPECTED_PORT = `port 443, port 80 or a port above ${MAX_LOW_PORT}`
 
-/** Checks a url without looking up its host. */
-export function checkUrl(
-  text: string,
-  allowsPrivate: boolean,
-): { readonly type: 'allowed'; readonly url: URL } | Refusal {
+export const URL_DESCRIPTION = `The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses ${EXPECTED_PORT}.`
+
+/** The url of a receiver, or why it cannot be one: `problem` completes the sentence "url …". */
+export type ParsedUrl =
+  | { readonly type: 'parsed'; readonly url: URL }
+  | { readonly type: 'refused'; readonly problem: string }
+
+/** Checks everything but the address of the host. */
+export function parseWebhookUrl(text: string, allowsPrivate: boolean): ParsedUrl {
+  const refused = (problem: string) => ({ type: 'refused', problem }) as const
   const problem = findProblemOfText(text)
-  if (problem !== undefined) return refusal(problem)
+  if (problem !== undefined) return refused(problem)
   const url = URL.parse(text)
-  if (url === null) return refusal(describeParseProblem(text))
+  if (url === null) return refused(describeParseProblem(text))
   const urlProblem = findProblemOfUrl(url, allowsPrivate)
-  if (urlProblem !== undefined) return refusal(urlProblem)
-  const host = hostOf(url)
-  return !allowsPrivate && isIP(host) !== 0 && !isPublic(host) ? notPublic(host) : { type: 'allowed', url }
-}
-
-/** The host without the brackets of an IPv6 address. */
-export function hostOf({ hostname }: URL): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1')
+  return urlProblem === undefined ? { type: 'parsed', url } : refused(urlProblem)
 }
 
 function findProblemOfText(text: string): string | undefined {
@@ -59,7 +56,7 @@ function findProblemOfUrl(
     return `must begin with https://${allowsPrivate ? ' or http://' : ''}`
   }
   return !ALLOWED_LOW_PORTS.includes(port) && Number(port) <= MAX_LOW_PORT
-    ? 'must use port 443, port 80 or a port above 1024'
+    ? `must use ${EXPECTED_PORT}`
     : undefined
 }
 
