@@ -14,10 +14,11 @@ import type { CodeSample } from './src/docs-page/samples/code-block.tsx'
 const GUIDES = join(import.meta.dir, 'src/docs-page/guides')
 const CONTRACT = join(import.meta.dir, '../openapi.json')
 
-/** The parts of openapi.json that links can point to. */
+/** The parts of openapi.json that links can point to, and the numbers that guides name as `{{name}}`. */
 interface Contract {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly operationId: string }>>>>
   readonly components: { readonly schemas: Readonly<Record<string, unknown>> }
+  readonly 'x-constants': Readonly<Record<string, number>>
   readonly 'x-error-codes': readonly { readonly code: string }[]
 }
 
@@ -78,7 +79,7 @@ async function compileGuide(path: string, contract: Contract): Promise<CompiledG
   const links: string[] = []
   const marked = createMarked(id, operationAddresses(contract), links)
   const parts: GuidePart[] = []
-  for (const block of blocksOf(marked.lexer(body))) {
+  for (const block of blocksOf(marked.lexer(withNumbers(id, body, contract)))) {
     parts.push(Array.isArray(block) ? codePart(block) : await textPart(block, marked, path))
   }
   const guide = {
@@ -89,6 +90,18 @@ async function compileGuide(path: string, contract: Contract): Promise<CompiledG
     parts: joinHtml(parts),
   }
   return { guide, links }
+}
+
+/** Leaves the names of tables, which `textPart` checks. */
+function withNumbers(id: string, text: string, { 'x-constants': numbers }: Contract): string {
+  return text.replaceAll(/\{\{(\w+)\}\}/g, (placeholder, name: string) => {
+    if (TABLE_NAMES.some((table) => table === name)) return placeholder
+    const number = numbers[name]
+    if (number === undefined) {
+      throw new Error(`${id}.md: there is no table ${placeholder}, and no such number in openapi.json`)
+    }
+    return number.toLocaleString('en')
+  })
 }
 
 /** Renders Markdown to HTML and records every link that is not external. */

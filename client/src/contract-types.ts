@@ -276,7 +276,7 @@ export interface CreatedOrders {
 export type OrderUpdate = OrderCompletion | OrderChange
 
 export interface NewWebhook {
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
   readonly url: string
   /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
@@ -285,7 +285,7 @@ export interface NewWebhook {
 export interface WebhookWithSecret {
   /** Identifier of the webhook. */
   readonly id: bigint
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
   readonly url: string
   /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
@@ -317,7 +317,7 @@ export interface WebhookWithSecret {
 export interface Webhook {
   /** Identifier of the webhook. */
   readonly id: bigint
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
   readonly url: string
   /** The kinds of events that the webhook receives. */
   readonly kinds: readonly WebhookKind[]
@@ -346,7 +346,7 @@ export interface Webhook {
 
 /** Has at least one of these fields. `"paused": false` or a new `url` also turns on a webhook that was turned off. */
 export interface WebhookUpdate {
-  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and its port is 443, 80 or a port above 1024. */
+  /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
   readonly url?: string
   /** The kinds of events that the webhook receives. */
   readonly kinds?: readonly WebhookKind[]

@@ -1,6 +1,13 @@
 export { type Listener, type ListenOptions, listen } from './listen.ts'
 export { networkOf } from './network.ts'
-export { type Handler, type HttpRequest, type RequestHeaders, RequestProblem } from './request.ts'
+export {
+  DEFAULT_BODY_BYTES,
+  type Handler,
+  type HttpRequest,
+  MAX_BODY_BYTES,
+  type RequestHeaders,
+  RequestProblem,
+} from './request.ts'
 export {
   type BodyOutput,
   type HttpResponse,

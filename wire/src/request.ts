@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly hasClientLeft: boolean
   /**
    * Returns the whole body, or a promise if it has not arrived yet. Throws or rejects with a RequestProblem, for example
-   * if the body is larger than `maxBytes` (64 KiB by default, at most 256 KiB).
+   * if the body is larger than `maxBytes` (DEFAULT_BODY_BYTES by default, at most MAX_BODY_BYTES).
    */
   body(maxBytes?: number): MaybePromise<Uint8Array>
 }
@@ -270,9 +270,10 @@ function wantsKeepAlive(connectionHeader: string | null, isHttp10: boolean): boo
   return !options.includes('close') && (!isHttp10 || options.includes('keep-alive'))
 }
 
-const DEFAULT_MAX_BYTES = 64 * 1024
+/** The largest body that a handler gets, unless it asks for a larger one. */
+export const DEFAULT_BODY_BYTES = 64 * 1024
 /** The largest body that is kept until the handler reads it. */
-const MAX_KEPT_BYTES = 256 * 1024
+export const MAX_BODY_BYTES = 256 * 1024
 
 /** The request that is being received or answered. A connection has at most one. */
 export interface PendingRequest extends ResponseContext {
@@ -350,7 +351,7 @@ export class RequestBody {
   #missingBytes: number
   #buffer: Uint8Array = NO_BYTES
   #size = 0
-  #maxBytes = MAX_KEPT_BYTES
+  #maxBytes = MAX_BODY_BYTES
   #problem: RequestProblem | undefined
   #pendingRead: PromiseWithResolvers<Uint8Array> | undefined
   #isDiscarded = false
@@ -358,7 +359,7 @@ export class RequestBody {
   constructor(length: RequestHeaders['bodyLength']) {
     this.#chunkReader = length === 'chunked' ? new ChunkReader() : undefined
     this.#missingBytes = length === 'chunked' ? 0 : length
-    this.#limitTo(MAX_KEPT_BYTES)
+    this.#limitTo(MAX_BODY_BYTES)
   }
 
   get isComplete(): boolean {
@@ -375,8 +376,8 @@ export class RequestBody {
     return taken
   }
 
-  read(maxBytes = DEFAULT_MAX_BYTES): MaybePromise<Uint8Array> {
-    this.#limitTo(Math.min(maxBytes, MAX_KEPT_BYTES))
+  read(maxBytes = DEFAULT_BODY_BYTES): MaybePromise<Uint8Array> {
+    this.#limitTo(Math.min(maxBytes, MAX_BODY_BYTES))
     if (this.#problem !== undefined) throw this.#problem
     if (this.isComplete) return this.#bytes()
     this.#pendingRead ??= Promise.withResolvers<Uint8Array>()
@@ -422,7 +423,7 @@ export class RequestBody {
 
   #limitTo(maxBytes: number): void {
     this.#maxBytes = maxBytes
-    // If the body was already too large for MAX_KEPT_BYTES, the message must name the limit of the handler instead.
+    // If the body was already too large for MAX_BODY_BYTES, the message must name the limit of the handler instead.
     if (this.#problem?.kind === 'too_large') this.#problem = tooLarge(maxBytes)
     if (this.#size + this.#missingBytes > maxBytes) this.#fail(tooLarge(maxBytes))
   }

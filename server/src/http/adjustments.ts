@@ -1,3 +1,4 @@
+import { MAX_BODY_BYTES } from '@petstore/wire'
 import Type from 'typebox'
 import { ADJUSTMENT_CHANGE, Reason, Reference } from '../core/stock/adjustment-fields.ts'
 import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
@@ -58,12 +59,11 @@ const AdjustmentResult = Type.Object(
 
 export const adjustInventory = defineOperation('POST', '/inventory/adjustments', {
   summary: 'Adjust the stock of several pets',
-  description:
-    'Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.',
+  description: `Changes the stock quantities of 1 to ${MAX_CHANGES.toLocaleString('en')} pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, \`details\` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable.`,
   stability: 'experimental',
   permission: 'stock',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: 256 * 1024,
+  maxBodyBytes: MAX_BODY_BYTES,
   body: InventoryAdjustment,
   parseBody: parseAdjustment,
   success: {

@@ -236,7 +236,7 @@ function findKeyBySecret(context: OperationContext): MaybePromise<ApiKey | undef
 
 /**
  * Every code counts against the limit of its address, and counts before its lookup, so that parallel guesses cannot exceed the
- * limit: 300 a minute, of 2^40 codes, each valid for 10 minutes.
+ * limit, which is tiny compared to 2^40 codes that soon expire.
  */
 function findKeyByCode(context: OperationContext): MaybePromise<ApiKey | undefined> {
   context.isPairing = true

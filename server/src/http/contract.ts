@@ -1,11 +1,15 @@
 import Type, { IsObject, RemoveOptional, type TObject, type TSchema } from 'typebox'
 import { PLAN_LIMITS } from '../core/keys/api-key.ts'
-import { FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
+import { MAX_SECRETS, PAIRING_CODE_MINUTES } from '../core/keys/pairing.ts'
+import { ANONYMOUS_PER_MINUTE, FIRST_BAN, LONGEST_BAN } from '../core/limits/rate-windows.ts'
+import { MAX_CHANGES } from '../core/stock/command.ts'
+import { ANSWERS_KEPT_HOURS } from '../core/stock/decide.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ERROR_CODES, type ErrorCode } from '../core/values/errors.ts'
 import { MAX_QUANTITY } from '../core/values/field.ts'
-import { GIVE_UP_DAYS, RESPONSE_TIMEOUT_SECONDS } from '../core/webhooks/webhook.ts'
-import { WEBHOOK_PAYLOADS } from './events.ts'
+import { GIVE_UP_DAYS, OLD_SECRET_HOURS, RESPONSE_TIMEOUT_SECONDS } from '../core/webhooks/webhook.ts'
+import { MAX_KEPT_ATTEMPTS } from '../core/webhooks/webhook-store.ts'
+import { HEARTBEAT_SECONDS, WEBHOOK_PAYLOADS } from './events.ts'
 import { acceptsIfMatch, type Choices, type Operation, type SuccessSpec } from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
@@ -106,6 +110,20 @@ class SharedComponents {
   }
 }
 
+/** The numbers that the guides of the API docs state. */
+const CONSTANTS = {
+  anonymousPerMinute: ANONYMOUS_PER_MINUTE,
+  giveUpDays: GIVE_UP_DAYS,
+  heartbeatSeconds: HEARTBEAT_SECONDS,
+  idempotencyKeyHours: ANSWERS_KEPT_HOURS,
+  keptAttempts: MAX_KEPT_ATTEMPTS,
+  maxChanges: MAX_CHANGES,
+  maxSecrets: MAX_SECRETS,
+  oldSecretHours: OLD_SECRET_HOURS,
+  pairingCodeMinutes: PAIRING_CODE_MINUTES,
+  responseTimeoutSeconds: RESPONSE_TIMEOUT_SECONDS,
+}
+
 /** The OpenAPI 3.1 document of all operations. */
 export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSettings) {
   const shared = new SharedComponents()
@@ -146,6 +164,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       plans: { ...PLAN_LIMITS, enterprise: null },
       ban: { firstSeconds: FIRST_BAN / SECOND, longestSeconds: LONGEST_BAN / SECOND },
     },
+    'x-constants': CONSTANTS,
     components: {
       securitySchemes: {
         bearerAuth: {

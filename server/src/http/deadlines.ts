@@ -5,7 +5,7 @@ import { outcomeUnknown, ServiceError } from '../core/values/errors.ts'
 
 /**
  * After this time nothing of a request happens any more. It is longer than the statement timeout of PostgreSQL, so that a locked
- * row is reported as the reason, and shorter than the 15 seconds that callers and proxies should wait.
+ * row is reported as the reason, and shorter than the time that callers and proxies should wait.
  */
 export const DEADLINE_MS = 12 * SECOND
 const MAX_LATENESS_MS = 500

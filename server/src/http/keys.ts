@@ -12,7 +12,7 @@ import { keyNotFound } from '../core/keys/key-command.ts'
 import type { IssuedKey } from '../core/keys/key-manager.ts'
 import { KEY, keyRecordToJson, Permission, RequestLimit, SECRET_HINT } from '../core/keys/key-record.ts'
 import { KEY_AUDIT_ENTRY, type KeyRecord } from '../core/keys/key-store.ts'
-import { formatPairingCode, MAX_SECRETS } from '../core/keys/pairing.ts'
+import { formatPairingCode, MAX_SECRETS, PAIRING_CODE_MINUTES } from '../core/keys/pairing.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { DateTime, invalidField, jsonWriter, Text } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPage, readPageById, unknownCursor } from '../core/values/page.ts'
@@ -277,7 +277,7 @@ export const rotateKey = defineOperation('POST', '/keys/{keyId}/rotate', {
 
 export const createPairingCode = defineOperation('POST', '/keys/{keyId}/pairing-code', {
   summary: 'Create a pairing code',
-  description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for 10 minutes and can be used once. It replaces the earlier code of the key. ${RULES} If the key is paused or expired, the response is 409.`,
+  description: `Creates a code that signs in a device with this key: see POST /keys/pair. The code is valid for ${PAIRING_CODE_MINUTES} minutes and can be used once. It replaces the earlier code of the key. ${RULES} If the key is paused or expired, the response is 409.`,
   permission: 'keys',
   params: { keyId: KeyId('The key that the device gets.') },
   success: { status: 201, description: 'The code.', schema: PairingCode },

@@ -8,6 +8,7 @@ import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
+import { ANSWERS_KEPT_HOURS } from '../core/stock/decide.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
@@ -137,7 +138,7 @@ interface OperationSpec {
   /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
-  /** 64 KiB by default. */
+  /** DEFAULT_BODY_BYTES by default. */
   readonly maxBodyBytes?: number
   readonly acceptsIdempotencyKey?: true
   readonly success: SuccessSpec
@@ -483,7 +484,7 @@ export async function commitAndReply<Type extends CommandType>(
     case 'key_reused':
       throw new ServiceError(
         'idempotency_key_reused',
-        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was sent with another request within the last 24 hours; use a new key for each change`,
+        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was sent with another request within the last ${ANSWERS_KEPT_HOURS} hours; use a new key for each change`,
       )
   }
 }

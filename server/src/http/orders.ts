@@ -1,3 +1,4 @@
+import { MAX_BODY_BYTES } from '@petstore/wire'
 import Type from 'typebox'
 import {
   MAX_ORDERS_PER_REQUEST,
@@ -161,12 +162,11 @@ export const createOrder = defineOperation('POST', '/store/orders', {
 
 export const createOrders = defineOperation('POST', '/store/orders/batch', {
   summary: 'Create several orders',
-  description:
-    'Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet must together fit into its available units. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request.',
+  description: `Creates 1 to ${MAX_ORDERS_PER_REQUEST} orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet must together fit into its available units. If none is created, \`details\` of the error lists every order that cannot be created. A batch counts as one request.`,
   stability: 'experimental',
   permission: 'orders',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: 256 * 1024,
+  maxBodyBytes: MAX_BODY_BYTES,
   body: NewOrders,
   parseBody: parseNewOrders,
   success: {

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '@petstore/wire'
+import { type HttpRequest, MAX_BODY_BYTES } from '@petstore/wire'
 import Type from 'typebox'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import {
@@ -161,12 +161,11 @@ export const createPet = defineOperation('POST', '/pets', {
 
 export const upsertPets = defineOperation('POST', '/pets/batch', {
   summary: 'Create or update several pets',
-  description:
-    'Creates or updates 1 to 1,000 pets. A pet whose `id` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason `corrected`. To set a stock, also that of a new pet, the key needs the permission `stock` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, `details` of the error lists every pet that cannot be saved. A batch counts as one request.',
+  description: `Creates or updates 1 to ${MAX_CHANGES.toLocaleString('en')} pets. A pet whose \`id\` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason \`corrected\`. To set a stock, also that of a new pet, the key needs the permission \`stock\` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, \`details\` of the error lists every pet that cannot be saved. A batch counts as one request.`,
   stability: 'experimental',
   permission: 'pets',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: 256 * 1024,
+  maxBodyBytes: MAX_BODY_BYTES,
   body: PetBatch,
   parseBody: parseBatch,
   success: {

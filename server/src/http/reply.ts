@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { HttpRequest, RequestProblem, ResponseBody } from '@petstore/wire'
+import {
+  DEFAULT_BODY_BYTES,
+  type HttpRequest,
+  MAX_BODY_BYTES,
+  type RequestProblem,
+  type ResponseBody,
+} from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
-import { MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
+import { ANSWERS_KEPT_HOURS, MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
 import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import { contentHash } from '../core/values/record-tag.ts'
@@ -46,7 +52,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     precondition_failed: error(412, 'The record is not in the state that the request expects.'),
     payload_too_large: error(
       413,
-      'The request body is larger than 64 KiB, or 256 KiB for adjustments and batches.',
+      `The request body is larger than ${DEFAULT_BODY_BYTES / 1_024} KiB, or ${MAX_BODY_BYTES / 1_024} KiB for adjustments and batches.`,
     ),
     idempotency_key_reused: error(422, 'The Idempotency-Key was already used for another request.'),
     rate_limit_exceeded: error(
@@ -320,7 +326,7 @@ export const IF_MATCH_HEADER = {
 }
 
 export const IDEMPOTENCY_KEY_HEADER = {
-  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within 24 hours, it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, body or If-Match differs, the response is 422.`,
+  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours, it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, body or If-Match differs, the response is 422.`,
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/

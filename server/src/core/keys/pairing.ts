@@ -6,7 +6,7 @@ const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const CODE_LENGTH = 8
 const CODE = new RegExp(`^[${ALPHABET}]{${CODE_LENGTH}}$`)
 
-const PAIRING_CODE_VALID_MS = 10 * MINUTE
+export const PAIRING_CODE_MINUTES = 10
 /** The maximum number of secrets of a key. Pairing deletes the oldest secrets beyond it. */
 export const MAX_SECRETS = 10
 
@@ -22,7 +22,7 @@ export function createPairingCode(): string {
 }
 
 export function toStoredPairingCode(code: string, now: number): StoredPairingCode {
-  return { hash: hashSecret(code), expiresAt: now + PAIRING_CODE_VALID_MS }
+  return { hash: hashSecret(code), expiresAt: now + PAIRING_CODE_MINUTES * MINUTE }
 }
 
 /** `ABCD-EFGH`, which is easier to read and to type. */

@@ -5,7 +5,7 @@ import {
   type OrderChanges,
   OrdersDraft,
 } from '../orders/orders-draft.ts'
-import { DAY } from '../values/clock.ts'
+import { HOUR } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import { MAX_QUANTITY } from '../values/field.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
@@ -225,7 +225,9 @@ function reservedFailure(change: AdjustmentChange, entry: LockedEntry): Failure 
   }
 }
 
-export const ANSWERS_KEPT_MS = DAY
+/** How long a request with an Idempotency-Key can be repeated. */
+export const ANSWERS_KEPT_HOURS = 24
+export const ANSWERS_KEPT_MS = ANSWERS_KEPT_HOURS * HOUR
 /** A remembered refusal has this many failures, so that it is short even if the request had 1,000 lines. */
 export const MAX_REMEMBERED_FAILURES = 3
 

@@ -217,7 +217,7 @@ function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory):
 }
 
 const MAX_PETS = 1_000
-/** Below the limit of the service for the body of a batch, 256 KiB, also with the ids of new categories. */
+/** Below the limit of the service for the body of a batch, also with the ids of new categories. */
 const MAX_BYTES = 220_000
 
 /** The lines in batches that fit into one request each. */
