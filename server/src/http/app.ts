@@ -269,7 +269,7 @@ async function lookUpKey(context: OperationContext, hash: string): Promise<ApiKe
 }
 
 function checkKey(context: OperationContext, key: ApiKey | undefined): void {
-  const state = key === undefined ? 'unknown' : keyState(key, context.parts.services.clock())
+  const state = keyState(key, context.parts.services.clock())
   if (state === 'active') {
     context.key = key
   } else if (context.isPairing) {
@@ -418,7 +418,7 @@ function confirmKey(context: OperationContext): MaybePromise<void> {
 }
 
 function requireActiveKey(context: OperationContext, key: ApiKey | undefined): void {
-  const state = key === undefined ? 'unknown' : keyState(key, context.parts.services.clock())
+  const state = keyState(key, context.parts.services.clock())
   if (key === undefined || state !== 'active') {
     throw new ServiceError('unauthorized', `the API key is ${state}; ${KEY_ADVICE}`)
   }

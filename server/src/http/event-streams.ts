@@ -121,7 +121,7 @@ export class EventStreams {
     for (const [hash, streams] of streamsBySecret) {
       try {
         const key = keyRing.findCached(hash) ?? (await keyRing.findInStore(hash))
-        if (key !== undefined && keyState(key, clock()) === 'active') continue
+        if (keyState(key, clock()) === 'active') continue
         for (const stream of streams) stream.end()
       } catch {
         // The database is unavailable. The next check tries again.

@@ -48,6 +48,9 @@ interface KeyGroupRow extends RowOf<'keys', 'revoked_at' | 'paused_at' | 'expire
 const { revokedAt, pausedAt, expiresAt } = KEY_ROW
 const readKeyTimes = rowReader({ revokedAt, pausedAt, expiresAt })
 
+/** A pairing code with the hash $1 at the time $2. */
+const VALID_CODE = 'hash = $1 AND pairing_codes.expires_at > $2'
+
 const SECRET_COLUMNS = Object.keys(columnsOf(STORED_SECRET))
 const readSecret = rowReader(STORED_SECRET)
 const secretValues = rowValues(STORED_SECRET)
@@ -135,7 +138,7 @@ export function keyMethods(database: SqlDatabase): KeyStore {
     findKeyByPairingCode: async (hash, at) => {
       const [row] = await database.rows<object>(
         `SELECT ${SELECTED_KEY} FROM pairing_codes JOIN keys ON keys.id = pairing_codes.key_id
-        WHERE hash = $1 AND pairing_codes.expires_at > $2`,
+        WHERE ${VALID_CODE}`,
         hash,
         at,
       )
@@ -152,11 +155,7 @@ export function keyMethods(database: SqlDatabase): KeyStore {
         const { key_id: keyId, created_by: createdBy } = code
         const [key] = await lockKeys(database, session, 'id = $1', keyId)
         if (key === undefined || keyState(key, at) !== 'active') return undefined
-        const usedCodes = await session.run(
-          'DELETE FROM pairing_codes WHERE hash = $1 AND expires_at > $2',
-          codeHash,
-          at,
-        )
+        const usedCodes = await session.run(`DELETE FROM pairing_codes WHERE ${VALID_CODE}`, codeHash, at)
         if (usedCodes === 0) return undefined
         await runStatements(session, [
           // Leaves room for the new secret.

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { VERSION } from '../../src/core/values/version.ts'
+import { petstoreInTerminal } from './petstore.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'petstore-executable-'))
@@ -59,6 +60,17 @@ describe('the executable of npm run build, without any other files', () => {
     expect((await fetch(`${line.address}/openapi.json`)).status).toBe(200)
     program.kill('SIGTERM')
     expect(await program.exited).toBe(0)
+  })
+
+  test('logs text on a terminal', async () => {
+    const { exitCode, shown } = await petstoreInTerminal(
+      ['serve', '--port', '0', '--metrics-port', 'off'],
+      '/openapi.json',
+      (program) => program.kill('SIGTERM'),
+      { cwd, program: [executable] },
+    )
+    expect(exitCode).toBe(0)
+    expect(Bun.stripANSI(shown)).toMatch(/\[\d\d:\d\d:\d\d\] INFO: stopping\r?\n.* INFO: stopped\r?\n/)
   })
 
   test('contains the pages', async () => {

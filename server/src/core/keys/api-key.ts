@@ -87,10 +87,12 @@ export function createKeyId(): string {
   return `key_${randomText(ALPHABET, 16)}`
 }
 
+/** `unknown` if there is no key. */
 export function keyState(
-  key: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'pausedAt'>,
+  key: Pick<ApiKey, 'revokedAt' | 'expiresAt' | 'pausedAt'> | undefined,
   now: number,
-): 'active' | 'paused' | 'expired' | 'revoked' {
+): 'active' | 'paused' | 'expired' | 'revoked' | 'unknown' {
+  if (key === undefined) return 'unknown'
   // Does not compare with `now`: a clock that is set back must not reactivate a revoked key.
   if (key.revokedAt !== undefined) return 'revoked'
   if (key.expiresAt !== undefined && key.expiresAt <= now) return 'expired'
