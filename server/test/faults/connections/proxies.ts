@@ -45,6 +45,7 @@ export async function openShop(name: ProxyName, delayMs = 0): Promise<Shop> {
   const start = (index: number) =>
     serve(['--demo', '--port', String(behind[index]), '--database-url', `sqlite:${index}.db`], {
       cwd: folder,
+      env: { TRUST_PROXY: 'on' },
     })
   const instances = await Promise.all(behind.map((_, index) => start(index)))
   const relays = delayMs === 0 ? [] : behind.map((to, index) => relay(ports[index] ?? 0, to, delayMs))
