@@ -39,20 +39,6 @@ export interface LogEnd extends LogCursor {
 /** A position is the id of a row. Ids are in the order of the commits, because there is one writer at a time. */
 export const LOG_END = `SELECT identity, ${LAST_LOG_ID} AS position, pruned_up_to AS pruned FROM log_state`
 
-export function logEndReader(database: Database): () => LogEnd {
-  const query = database.query<LogEnd, []>(LOG_END)
-  return () => {
-    const end = query.get()
-    if (end === null) throw new Error('the database has no identity: log_state is empty')
-    return end
-  }
-}
-
-/** The end of the log for a reader that must not read beyond `position`. */
-export function capLogEnd(position: bigint | undefined, end: LogEnd): LogEnd {
-  return position === undefined || position >= end.position ? end : { ...end, position }
-}
-
 /** The parts that only the connection of the service has. */
 interface ServingParts {
   /** Identifies the file that was opened. */
@@ -61,7 +47,6 @@ interface ServingParts {
   readonly onFileLost: () => Promise<boolean>
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
-  readonly logEnd: () => LogEnd
   readonly totalChanges: () => number
 }
 
@@ -180,7 +165,6 @@ export class Connection implements SqlDatabase, LongSession {
       onFileLost,
       queue,
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
-      logEnd: logEndReader(this.database),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
     }
   }
@@ -237,6 +221,13 @@ export class Connection implements SqlDatabase, LongSession {
       }
     }
     return this.#version
+  }
+
+  /** Must be called inside a transaction if its caller reads the log, too. */
+  logEnd(): LogEnd {
+    const end = this.#statements.get(LOG_END).get() as LogEnd | null
+    if (end === null) throw new Error('the database has no identity: log_state is empty')
+    return end
   }
 
   /** Changes with each commit of another connection. */
@@ -336,13 +327,14 @@ export class Connection implements SqlDatabase, LongSession {
     return result
   }
 
-  /**
-   * `work` may read only log rows up to `end`, because later rows are not flushed. If `end` is undefined, all rows are
-   * flushed.
-   */
-  async readLog<T>(work: (end: bigint | undefined) => T): Promise<T> {
+  /** `work` reads one snapshot, but only log rows up to `end`: later rows may not be flushed yet. */
+  async readLog<T>(work: (end: LogEnd) => T): Promise<T> {
     const queue = this.#serving?.queue
-    if (queue === undefined) return this.read(() => work(undefined))
+    const readFlushed = this.database.transaction(() => {
+      const end = this.logEnd()
+      return work({ ...end, position: queue?.flushedUpTo ?? end.position })
+    })
+    if (queue === undefined) return this.read(readFlushed)
     queue.requireUsable()
     const dataVersion = await this.#readWhenUnlocked(() => this.#dataVersion())
     if (dataVersion !== this.#flushedDataVersion) {
@@ -350,7 +342,7 @@ export class Connection implements SqlDatabase, LongSession {
       await queue.untilFlushed()
       this.#flushedDataVersion = dataVersion
     }
-    return this.#readWhenUnlocked(() => work(queue.flushedUpTo))
+    return this.#readWhenUnlocked(readFlushed)
   }
 
   /** Resolves when every commit that is visible now is flushed. */
@@ -403,14 +395,14 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
-    const { queue, checkpointer, logEnd, totalChanges } = serving
+    const { queue, checkpointer, totalChanges } = serving
     queue.requireUsable()
     this.requireFile()
     let logEndBefore = 0n
     const changesBefore = totalChanges()
     try {
       const result = this.#inTransaction(() => {
-        if (durability === 'durable') logEndBefore = logEnd().position
+        if (durability === 'durable') logEndBefore = this.logEnd().position
         return work()
       })
       const changes = totalChanges() - changesBefore

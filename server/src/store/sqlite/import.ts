@@ -11,7 +11,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
   // An import writes each pet before its stock and removes nothing, so it cannot break a foreign key. Without the checks,
   // it holds the lock for less time.
   await session.run('PRAGMA foreign_keys = OFF')
-  const writeDecision = decisionWriter(session.database)
+  const writeDecision = decisionWriter(session)
   return {
     session,
     dialect: connection.dialect,

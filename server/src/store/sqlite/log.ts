@@ -3,44 +3,38 @@ import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { LogMethods } from '../cursor.ts'
 import { pruneStatement } from '../history.ts'
 import { LOG_SELECT_LIST, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
-import { type Connection, capLogEnd, logEndReader } from './connection.ts'
+import type { Connection } from './connection.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
 export function logMethods(connection: Connection): LogMethods {
   const { database } = connection
-  const logEnd = logEndReader(database)
   const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_SELECT_LIST} FROM log
     WHERE id > ? AND id <= ? ORDER BY id LIMIT ?
   `)
 
   const eventsAfter = (cursor: string, limit: number, maxRowsBehind: bigint | undefined) =>
-    connection.readLog(
-      database.transaction(
-        (flushedEnd: bigint | undefined): StockEvents | 'relist_needed' | 'unknown_cursor' => {
-          const start = fromCursor(cursor)
-          if (start === undefined) return 'unknown_cursor'
-          const end = capLogEnd(flushedEnd, logEnd())
-          const rowsBehind = end.position - start.position
-          const isInvalid = start.identity !== end.identity || start.position < end.pruned
-          if (isInvalid || rowsBehind < 0n || (maxRowsBehind !== undefined && rowsBehind > maxRowsBehind))
-            return 'relist_needed'
-          if (rowsBehind === 0n) return { events: [], cursor }
-          const { identity } = end
-          const events = rowsAfter
-            .all(start.position, end.position, limit)
-            .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
-          const lastCursor = events.length < limit ? toCursor(end) : events.at(-1)?.cursor
-          return { events, cursor: lastCursor ?? cursor }
-        },
-      ),
-    )
+    connection.readLog((end): StockEvents | 'relist_needed' | 'unknown_cursor' => {
+      const start = fromCursor(cursor)
+      if (start === undefined) return 'unknown_cursor'
+      const rowsBehind = end.position - start.position
+      const isInvalid = start.identity !== end.identity || start.position < end.pruned
+      if (isInvalid || rowsBehind < 0n || (maxRowsBehind !== undefined && rowsBehind > maxRowsBehind))
+        return 'relist_needed'
+      if (rowsBehind === 0n) return { events: [], cursor }
+      const { identity } = end
+      const events = rowsAfter
+        .all(start.position, end.position, limit)
+        .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
+      const lastCursor = events.length < limit ? toCursor(end) : events.at(-1)?.cursor
+      return { events, cursor: lastCursor ?? cursor }
+    })
 
   return {
     // Cursors of an earlier identity stay valid only after the promotion of a PostgreSQL standby.
-    logRange: () => connection.readLog((flushedEnd) => ({ ...capLogEnd(flushedEnd, logEnd()), earlier: [] })),
+    logRange: () => connection.readLog((end) => ({ ...end, earlier: [] })),
 
-    latestEventCursor: () => connection.readLog((flushedEnd) => toCursor(capLogEnd(flushedEnd, logEnd()))),
+    latestEventCursor: () => connection.readLog(toCursor),
 
     stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
     eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),

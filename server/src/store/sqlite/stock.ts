@@ -37,7 +37,7 @@ import {
   webhookStatements,
 } from '../webhooks.ts'
 import { catalogTables } from './catalog.ts'
-import { type Connection, capLogEnd, LOG_END, type LogEnd, logEndReader } from './connection.ts'
+import { type Connection, LOG_END, type LogEnd } from './connection.ts'
 import { findAll, runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
 
@@ -49,12 +49,11 @@ export function stockMethods(
   clock: Clock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
   const { database } = connection
-  const logEnd = logEndReader(database)
   const answers = answerTable(database)
   const orders = orderTable(database)
   const catalog = catalogTables(database)
   const totals = orderTotalsCounter()
-  const writeDecision = decisionWriter(database)
+  const writeDecision = decisionWriter(connection)
   const findEntry = database.query<LockedRow, [bigint]>(
     `SELECT ${LOCKED_SELECT_LIST} FROM stock WHERE pet_id = ?`,
   )
@@ -107,25 +106,22 @@ export function stockMethods(
       }),
 
     stockChangesSince: (cursor) =>
-      connection.readLog(
-        database.transaction((flushedEnd: bigint | undefined) => {
-          const start = fromCursor(cursor)
-          const end = capLogEnd(flushedEnd, logEnd())
-          if (start === undefined || start.identity !== end.identity) return 'reload'
-          const rowsBehind = end.position - start.position
-          if (start.position < end.pruned || rowsBehind < 0n || rowsBehind > MAX_CHANGES_TO_APPLY)
-            return 'reload'
-          const updated: InventoryItem[] = []
-          const removed: bigint[] = []
-          for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
-            // This is a `relist` row: the log does not name the pets that have changed.
-            if (pet_id === null) return 'reload'
-            if (quantity === null || status === null) removed.push(pet_id)
-            else updated.push(toItem({ pet_id, quantity, status }))
-          }
-          return { updated, removed, cursor: toCursor(end) }
-        }),
-      ),
+      connection.readLog((end) => {
+        const start = fromCursor(cursor)
+        if (start === undefined || start.identity !== end.identity) return 'reload'
+        const rowsBehind = end.position - start.position
+        if (start.position < end.pruned || rowsBehind < 0n || rowsBehind > MAX_CHANGES_TO_APPLY)
+          return 'reload'
+        const updated: InventoryItem[] = []
+        const removed: bigint[] = []
+        for (const { pet_id, quantity, status } of changesBetween.all(start.position, end.position)) {
+          // This is a `relist` row: the log does not name the pets that have changed.
+          if (pet_id === null) return 'reload'
+          if (quantity === null || status === null) removed.push(pet_id)
+          else updated.push(toItem({ pet_id, quantity, status }))
+        }
+        return { updated, removed, cursor: toCursor(end) }
+      }),
 
     changeStock: async (commands, { onLocked } = {}) => {
       for (;;) {
@@ -146,8 +142,8 @@ export function stockMethods(
  * Returns a function that writes a decision inside a commit. `lastChangeOf` must return the id of the pet's latest log row
  * before the commit; null if the pet has none.
  */
-export function decisionWriter(database: Database) {
-  const logEnd = logEndReader(database)
+export function decisionWriter(connection: Connection) {
+  const { database } = connection
   const orders = orderTable(database)
   const catalog = catalogTables(database)
   const setQuantity = database.query<unknown, [number, bigint, bigint]>(
@@ -193,7 +189,7 @@ export function decisionWriter(database: Database) {
   return (decision: ImportableDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
     const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
-    const firstId = records.length === 0 ? 0n : logEnd().position + 1n
+    const firstId = records.length === 0 ? 0n : connection.logEnd().position + 1n
     const previousOf = ({ petId, previousIndex }: PetRecord) =>
       previousIndex === null ? lastChangeOf(petId) : firstId + BigInt(previousIndex)
     for (const [index, record] of records.entries()) insertLogRow(record, firstId + BigInt(index), previousOf)
