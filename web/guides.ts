@@ -55,7 +55,7 @@ function linkTargets(contract: Contract, guides: readonly Guide[]): ReadonlySet<
   ])
 }
 
-/** The page of each operation, by its name such as `GET /pets`. */
+/** The page of each operation, by its name such as `GET /catalog`. */
 function operationAddresses({ paths }: Contract): ReadonlyMap<string, string> {
   return new Map(
     Object.entries(paths).flatMap(([path, methods]) =>

@@ -238,13 +238,9 @@ class UpsertResult(NamedTuple):
 
 class Pets(Resource):
     def list(
-        self,
-        *,
-        status: Optional[types.PetStatus] = None,
-        page_size: Optional[int] = None,
-        **options: Unpack[CallOptions],
-    ) -> Iterator[types.Pet]:
-        return self._transport.pages("/pets", {"status": status, "limit": page_size}, **options)
+        self, *, page_size: Optional[int] = None, **options: Unpack[CallOptions]
+    ) -> Iterator[types.CatalogEntry]:
+        return self._transport.pages("/catalog", {"limit": page_size}, **options)
 
     def get(self, pet_id: int, **options: Unpack[CallOptions]) -> types.Pet:
         return self._transport.read(f"/catalog/{int64(pet_id)}", **options)

@@ -96,10 +96,10 @@ class Records(unittest.TestCase):
         with LossyProxy(URL, lambda: "pass") as proxy, Petstore(proxy.base_url, KEY) as paged:
             pets = paged.pets.list(page_size=2)
             self.assertEqual(proxy.requests, 0)
-            first = [pet["id"] for pet in itertools.islice(pets, 3)]
+            first = [pet["petId"] for pet in itertools.islice(pets, 3)]
             self.assertEqual(proxy.requests, 2)
-            rest = [pet["id"] for pet in pets]
-        self.assertEqual(first + rest, [pet["id"] for pet in client.pets.list()])
+            rest = [pet["petId"] for pet in pets]
+        self.assertEqual(first + rest, [pet["petId"] for pet in client.pets.list()])
 
     def test_limits(self) -> None:
         self.assertEqual(client.limits()["plan"], "enterprise")

@@ -4,7 +4,6 @@ import { fieldsOf, serializeBody } from './json.ts'
 import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Api, BodyOf, Filter, Query } from './request.ts'
 
-export type PetFilter = Filter<'listPets'>
 export type EditFilter = Filter<'listPetEdits'>
 
 export interface UpsertProgress<Ids extends IdKind = 'bigint'> {
@@ -28,9 +27,6 @@ export type Catalog<Ids extends IdKind> = ReturnType<typeof createCatalog<Ids>>
 /** Pets. A pet and its inventory entry are created and removed together. */
 export function createPets<Ids extends IdKind>(api: Api<Ids>) {
   return {
-    /** Pets by id. */
-    list: (options: Query<'listPets'> & CallOptions = {}) => api.list('listPets', options),
-
     get: (petId: IdInput, options: CallOptions = {}) =>
       api.value('getCatalogPet', { params: { petId } }, options),
 

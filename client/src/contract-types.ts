@@ -1029,18 +1029,6 @@ export interface Operations {
     readonly body: undefined
     readonly answer: readonly SearchRow[]
   }
-  /** List pets */
-  listPets: {
-    readonly params: NoFields
-    readonly query: {
-      readonly status?: 'available' | 'pending' | 'sold'
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Pet[]
-  }
   /** Add a pet */
   createPet: {
     readonly params: NoFields
@@ -1425,7 +1413,6 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     answer: 'SearchRow',
     maxLimit: 1000,
   },
-  listPets: { method: 'GET', path: '/pets', answer: 'Pet', maxLimit: 1000 },
   createPet: { method: 'POST', path: '/pets', body: 'NewPet', answer: 'Pet' },
   upsertPets: { method: 'POST', path: '/pets/batch', body: 'PetBatch', answer: 'PetBatchResult' },
   getPet: { method: 'GET', path: '/pets/{petId}', int64: ['petId'], answer: 'Pet' },

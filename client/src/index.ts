@@ -2,7 +2,6 @@ export type {
   Catalog,
   Categories,
   EditFilter,
-  PetFilter,
   Pets,
   UpsertOptions,
   UpsertProgress,

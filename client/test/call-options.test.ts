@@ -60,7 +60,7 @@ test('the headers of a list are those of each of its pages', async () => {
   const service = await liveService()
   const shops: (string | null)[] = []
   const client = clientOf(service, { onRequest: ({ headers }) => shops.push(headers.get('X-Shop')) })
-  await Array.fromAsync(client.pets.list({ limit: 2, headers: { 'X-Shop': 'north' } }))
+  await Array.fromAsync(client.catalog.list({ limit: 2, headers: { 'X-Shop': 'north' } }))
   expect(shops).toEqual(['north', 'north', 'north'])
 })
 

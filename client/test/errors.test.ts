@@ -58,7 +58,7 @@ test('each kind of refusal has its own code', async () => {
   const reader = clientOf(service, { apiKey: viewer.secret })
   const delivery = reader.inventory.receive({ petId: 1n, quantity: 1 })
   expect(await failureOf(delivery)).toMatchObject({ code: 'forbidden', status: 403 })
-  expect(await failureOf(client.pets.list({ limit: 0 }))).toMatchObject({ code: 'invalid_request' })
+  expect(await failureOf(client.catalog.list({ limit: 0 }))).toMatchObject({ code: 'invalid_request' })
 })
 
 test('a response that is not from the service is reported as such', async () => {

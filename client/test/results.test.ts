@@ -60,14 +60,14 @@ test('a list is requested when it is awaited or iterated, and its first page onc
   const service = await liveService()
   const paths: string[] = []
   const client = clientOf(service, { onRequest: ({ path }) => paths.push(path) })
-  const list = client.pets.list({ limit: 2 })
+  const list = client.catalog.list({ limit: 2 })
   expect(paths).toEqual([])
   const page = await list
   expect(await list).toBe(page)
   expect([page.items.length, typeof page.next, paths.length]).toEqual([2, 'string', 1])
   expect(await Array.fromAsync(list)).toHaveLength(5)
-  expect(await Array.fromAsync(client.pets.list({ limit: 2, cursor: page.next }))).toHaveLength(3)
-  const [pets, webhooks] = await Promise.all([client.pets.list(), client.webhooks.list()])
+  expect(await Array.fromAsync(client.catalog.list({ limit: 2, cursor: page.next }))).toHaveLength(3)
+  const [pets, webhooks] = await Promise.all([client.catalog.list(), client.webhooks.list()])
   expect([pets.items.length, webhooks]).toEqual([5, { items: [], next: undefined }])
 })
 

@@ -106,10 +106,10 @@ test('a batch whose response is lost is sent again, and an aborted signal ends t
 test('a live service creates and updates the pets', async () => {
   const client: PetstoreClient = clientOf(await liveService())
   expect(await client.pets.upsertMany(manyPets(1_500))).toEqual({ created: 1_500, updated: 0 })
-  const all = await Array.fromAsync(client.pets.list())
-  const renamed = all.map(({ id, categoryId }) => ({ id, categoryId, name: 'Renamed' }))
+  const all = await Array.fromAsync(client.catalog.list())
+  const renamed = all.map(({ petId, categoryId }) => ({ id: petId, categoryId, name: 'Renamed' }))
   expect(await client.pets.upsertMany(renamed)).toEqual({ created: 0, updated: all.length })
-  expect(new Set((await Array.fromAsync(client.pets.list())).map(({ name }) => name))).toEqual(
+  expect(new Set((await Array.fromAsync(client.catalog.list())).map(({ name }) => name))).toEqual(
     new Set(['Renamed']),
   )
 })

@@ -14,10 +14,9 @@ import {
 } from '../core/catalog/pet.ts'
 import { permissionError, requirePermission } from '../core/keys/api-key.ts'
 import { type BarcodeTaken, type InvalidCategory, MAX_CHANGES } from '../core/stock/command.ts'
-import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import type { JsonObject } from '../core/values/exact-json.ts'
-import { Int64, invalidField, jsonTextWriter, jsonWriter, OneOf } from '../core/values/field.ts'
+import { Int64, invalidField, jsonTextWriter, jsonWriter } from '../core/values/field.ts'
 import { type Page, type PageRequest, readPageById } from '../core/values/page.ts'
 import { recordChanged, recordTag } from '../core/values/record-tag.ts'
 import { elementParser, parseList } from './list-body.ts'
@@ -31,7 +30,6 @@ import {
   jsonTextReply,
   NO_CONTENT,
   pageJsonTextReply,
-  pageReply,
   type Reply,
   recordETag,
   recordTagsIn,
@@ -120,21 +118,6 @@ const CATALOG_ENTRY = { petId: id, ...catalogFields }
 const CatalogEntry = Type.Object(CATALOG_ENTRY, {
   title: 'CatalogEntry',
   examples: [{ petId: 1, name: 'Biscuit', categoryId: 1 }],
-})
-
-export const listPets = defineOperation('GET', '/pets', {
-  summary: 'List pets',
-  description: 'Returns the pets of the store, by id ascending, in pages.',
-  query: {
-    status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
-    ...pageParameters(),
-  },
-  success: { description: 'A page of pets.', schema: Type.Array(Pet) },
-  reply: async ({ query, request }, { store }) => {
-    const { status } = query
-    const page = await readPageById(query, (limit, after) => store.listPets({ status, after }, limit))
-    return pageReply(request, query, page, petBody)
-  },
 })
 
 export const createPet = defineOperation('POST', '/pets', {
@@ -322,7 +305,7 @@ async function readCatalogPage(
   let next = cursor
   for (;;) {
     const batchRequest = { limit: Math.min(limit - rows.length, CATALOG_BATCH_SIZE), cursor: next }
-    const batch = await readPageById(batchRequest, (count, after) => store.listPets({ after }, count))
+    const batch = await readPageById(batchRequest, (count, after) => store.listPets(after, count))
     for (const pet of batch.rows) rows.push(catalogEntryText({ ...pet, petId: pet.id }))
     next = batch.next
     if (next === undefined || rows.length === limit) return { rows, next }

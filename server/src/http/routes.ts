@@ -18,16 +18,7 @@ import {
 import { getLimits } from './limits.ts'
 import type { Operation } from './operation.ts'
 import { cancelOrder, createOrder, createOrders, getOrder, listOrders, updateOrder } from './orders.ts'
-import {
-  createPet,
-  getCatalogPet,
-  getPet,
-  listCatalog,
-  listPets,
-  removePet,
-  updatePet,
-  upsertPets,
-} from './pets.ts'
+import { createPet, getCatalogPet, getPet, listCatalog, removePet, updatePet, upsertPets } from './pets.ts'
 import { searchInventory } from './search.ts'
 import {
   createWebhook,
@@ -53,7 +44,6 @@ const OPERATIONS_BY_ID = {
   listInventoryHistory,
   listRecentChanges,
   searchInventory,
-  listPets,
   createPet,
   upsertPets,
   getPet,

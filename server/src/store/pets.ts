@@ -73,15 +73,12 @@ export function petMethods(
       return row === undefined ? undefined : toPet(row)
     },
 
-    listPets: async ({ status, after }, limit) => {
+    listPets: async (after, limit) => {
       if (after === MAX_INT64) return []
-      const firstId = after === undefined ? MIN_INT64 : after + 1n
-      const hasStatus = status === undefined ? '' : 'AND status = $3'
       const rows = await database.rows<object>(
-        `${SELECT_PETS} WHERE pet_id >= $1 ${hasStatus} ORDER BY pet_id LIMIT CAST($2 AS BIGINT)`,
-        firstId,
+        `${SELECT_PETS} WHERE pet_id >= $1 ORDER BY pet_id LIMIT CAST($2 AS BIGINT)`,
+        after === undefined ? MIN_INT64 : after + 1n,
         limit,
-        ...(status === undefined ? [] : [status]),
       )
       return rows.map(toPet)
     },

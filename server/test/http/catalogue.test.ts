@@ -19,7 +19,7 @@ const listed = async (id: number) => {
   const items = (await service.call('GET', '/inventory')).json as ReturnType<typeof entryOf>[]
   return items.find(({ petId }) => petId === id)
 }
-const pets = async () => (await service.call('GET', '/pets?limit=100')).text
+const pets = async () => (await service.call('GET', '/catalog?limit=100')).text
 const categories = async () => (await service.call('GET', '/categories?limit=1000')).text
 
 describe('POST /pets', () => {

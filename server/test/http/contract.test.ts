@@ -62,7 +62,6 @@ const REQUESTS: Readonly<Record<string, GoodRequest>> = {
   listInventoryHistory: { method: 'GET', path: '/inventory/1/history' },
   listRecentChanges: { method: 'GET', path: '/inventory/history' },
   searchInventory: { method: 'GET', path: '/inventory/search' },
-  listPets: { method: 'GET', path: '/pets' },
   createPet: { method: 'POST', path: '/pets', body: '{"name": "Rex", "categoryId": 1}' },
   upsertPets: { method: 'POST', path: '/pets/batch', body: batchOf('{"id": 1, "name": "Rex"}') },
   getPet: { method: 'GET', path: '/pets/1' },

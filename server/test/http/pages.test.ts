@@ -49,29 +49,22 @@ async function follow(path: string): Promise<Answer[]> {
 const each = <Field extends string>(pages: readonly Answer[], field: Field) =>
   pages.flatMap(({ json }) => (json as Record<Field, unknown>[]).map((row) => row[field]))
 
-describe('GET /pets', () => {
+describe('GET /catalog', () => {
   test('returns pets by id, and links to the next page until there is none', async () => {
-    const pages = await follow('/pets?limit=20')
+    const pages = await follow('/catalog?limit=20')
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, 5])
-    expect(each(pages, 'id')).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
-    expect(pages[0]?.text).toStartWith('[{"id":1,"name":"Pet 1","categoryId":1,"status":"sold"},')
-  })
-
-  test('filters by status and keeps the filter and the limit from page to page', async () => {
-    const pages = await follow('/pets?status=sold&limit=4')
-    expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([4, 4, 4, 3])
-    expect(new Set(each(pages, 'status'))).toEqual(new Set(['sold']))
-    expect((await service.call('GET', '/pets?status=pending')).text).toBe('[]')
+    expect(each(pages, 'petId')).toEqual(Array.from({ length: 45 }, (_, index) => index + 1))
+    expect(pages[0]?.text).toStartWith('[{"petId":1,"name":"Pet 1","categoryId":1},')
   })
 
   test('a full last page has no next link', async () => {
-    expect(await follow('/pets?limit=45')).toHaveLength(1)
-    expect(await follow('/pets?limit=44')).toHaveLength(2)
+    expect(await follow('/catalog?limit=45')).toHaveLength(1)
+    expect(await follow('/catalog?limit=44')).toHaveLength(2)
   })
 
   test.each([
-    ['limit=0', 'limit must be an integer from 1 to 1000, got "0"'],
-    ['limit=1001', 'limit must be an integer from 1 to 1000'],
+    ['limit=0', 'limit must be an integer from 1 to 10000, got "0"'],
+    ['limit=10001', 'limit must be an integer from 1 to 10000'],
     ['limit=-1', 'limit must be'],
     ['limit=5.0', 'got "5.0"'],
     ['limit=05', 'got "05"'],
@@ -80,25 +73,22 @@ describe('GET /pets', () => {
     ['limit', 'got ""'],
     ['limit=1e1', 'got "1e1"'],
     ['limit=5&limit=5', 'limit is given twice'],
-    ['status=lost', 'status must be one of available, pending, sold, got "lost"'],
-    ['status=Sold', 'status must be one of'],
-    ['status=', 'status must be one of'],
     ['cursor=', 'cursor must be a string that is not empty'],
     ['cursor=abc', 'cursor must come from the Link header'],
     ['cursor=9223372036854775808', 'cursor must come from the Link header'],
   ])('?%s is 400 and explains why', async (query, message) => {
-    const answer = await service.call('GET', `/pets?${query}`)
+    const answer = await service.call('GET', `/catalog?${query}`)
     expect([answer.status, answer.error.code]).toEqual([400, 'invalid_request'])
     expect(answer.error.message).toContain(message)
   })
 
   test('a page is 304 for its tag, until another page follows it', async () => {
-    const last = await service.call('GET', '/pets?cursor=40')
+    const last = await service.call('GET', '/catalog?cursor=40')
     const headers = { 'If-None-Match': last.headers.get('ETag') ?? '' }
-    expect((await service.call('GET', '/pets?cursor=40', { headers })).status).toBe(304)
-    const full = await service.call('GET', '/pets?cursor=40&limit=5')
+    expect((await service.call('GET', '/catalog?cursor=40', { headers })).status).toBe(304)
+    const full = await service.call('GET', '/catalog?cursor=40&limit=5')
     await service.store.addPets([{ ...(PETS[0] as StockedPet), id: 46n }])
-    const longer = await service.call('GET', '/pets?cursor=40&limit=5')
+    const longer = await service.call('GET', '/catalog?cursor=40&limit=5')
     expect(longer.text).toBe(full.text)
     expect(longer.headers.get('ETag')).not.toBe(full.headers.get('ETag'))
     await removePet(service.store, 46n)
@@ -276,10 +266,10 @@ describe('GET /catalog/history', () => {
   })
 })
 
-describe('GET /catalog', () => {
+describe('a large catalog', () => {
   test('returns name and category of every pet by petId, barcode and threshold if set, with the requested page size', async () => {
     const pages = await follow('/catalog?limit=20')
-    const pets = await service.store.listPets({}, 100)
+    const pets = await service.store.listPets(undefined, 100)
     expect(pages.map(({ json }) => (json as unknown[]).length)).toEqual([20, 20, pets.length - 40])
     expect(each(pages, 'petId')).toEqual(pets.map(({ id }) => Number(id)))
     expect(each(pages, 'name')).toEqual(pets.map(({ name }) => name))

@@ -25,7 +25,7 @@ describe('operations beyond the specification reject names that they do not know
     ['POST', '/inventory/adjustments', '{"reason": "lost", "change": []}', 'change', 'changes'],
     ['GET', '/inventory/events?last_event_id=1', undefined, 'last_event_id', 'lastEventId'],
     ['GET', '/inventory/search?Query=x&sorted=name', undefined, 'Query', undefined],
-    ['GET', '/pets?limits=5', undefined, 'limits', 'limit'],
+    ['GET', '/catalog?limits=5', undefined, 'limits', 'limit'],
     ['DELETE', '/pets/77?force=true', undefined, 'force', undefined],
   ])('%s %s %s', async (method, path, body, field, suggestion) => {
     const answer = await send(method, path, body)
@@ -82,8 +82,8 @@ describe('an error about one field names it', () => {
     ['POST', '/pets', '{"name": "Rex", "categoryId": 404}', 'categoryId'],
     ['POST', '/webhooks', '{"url": "nowhere", "kinds": ["stock.low"]}', 'url'],
     ['POST', '/webhooks', '{"url": "http://127.0.0.1:1/", "kinds": ["stock.lo"]}', 'kinds'],
-    ['GET', '/pets?cursor=x', undefined, 'cursor'],
-    ['GET', '/pets?limit=0', undefined, 'limit'],
+    ['GET', '/catalog?cursor=x', undefined, 'cursor'],
+    ['GET', '/catalog?limit=0', undefined, 'limit'],
     ['GET', '/inventory/history?since=2026-01-01', undefined, 'since'],
   ])('%s %s %s', async (method, path, body, field) => {
     const { error } = await send(method, path, body)

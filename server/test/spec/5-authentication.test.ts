@@ -22,7 +22,6 @@ const GOOD_REQUESTS: readonly GoodRequest[] = [
   { operationId: 'listInventoryHistory', method: 'GET', path: '/inventory/1/history' },
   { operationId: 'listRecentChanges', method: 'GET', path: '/inventory/history' },
   { operationId: 'searchInventory', method: 'GET', path: '/inventory/search?q=biscuit' },
-  { operationId: 'listPets', method: 'GET', path: '/pets' },
   {
     operationId: 'createPet',
     method: 'POST',

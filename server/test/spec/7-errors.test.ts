@@ -43,7 +43,7 @@ describe('section 7: every error response carries an Error body', () => {
     ['PATCH', '/inventory/events', 'GET, HEAD'],
     ['PATCH', '/inventory/history', 'GET, HEAD'],
     ['POST', '/inventory/1/history', 'GET, HEAD'],
-    ['PUT', '/pets', 'GET, HEAD, POST'],
+    ['PUT', '/pets', 'POST'],
     ['POST', '/pets/1', 'GET, HEAD, PATCH, DELETE'],
     ['DELETE', '/categories', 'GET, HEAD, POST'],
     ['GET', '/categories/1', 'PATCH, DELETE'],

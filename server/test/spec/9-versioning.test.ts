@@ -76,7 +76,7 @@ describe('section 9: versioning', () => {
       '/inventory/events',
       '/inventory/{petId}',
       '/inventory/{petId}/history',
-      '/pets',
+      '/catalog',
     ] as const) {
       expect(contract.paths[path].get['x-stability']).toBe('beta')
     }

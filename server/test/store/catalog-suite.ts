@@ -47,7 +47,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       throw new Error(`no pet: ${Bun.inspect(outcome)}`)
     }
     const barcodes = async () =>
-      (await other.listPets({}, 100)).map(({ id, barcode }): unknown[] => [id, barcode])
+      (await other.listPets(undefined, 100)).map(({ id, barcode }): unknown[] => [id, barcode])
     async function imported(rows: readonly ImportedPet[], options: Partial<ApplyOptions> = {}) {
       const staged = await store.stagePets()
       try {
@@ -216,7 +216,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
         }),
       )
       expect(outcomes.filter((created) => created !== 0)).toEqual([37])
-      const names = (await other.listPets({}, 100)).map(({ name: petName }) => petName)
+      const names = (await other.listPets(undefined, 100)).map(({ name: petName }) => petName)
       expect([names.length, new Set(names).size]).toEqual([40, 1])
       expect((await stockOf(other)).map(({ quantity }) => quantity)).toEqual(numbers)
     })
@@ -271,7 +271,10 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     test('an import sets, keeps and clears barcodes and thresholds', async () => {
       await imported([row(1n, { lowStockAt: 3 }), row(2n, { barcode: 'Z', lowStockAt: 1 }), row(3n)])
       const records = async () =>
-        (await other.listPets({}, 9)).map(({ barcode, lowStockAt }: Pet): unknown[] => [barcode, lowStockAt])
+        (await other.listPets(undefined, 9)).map(({ barcode, lowStockAt }: Pet): unknown[] => [
+          barcode,
+          lowStockAt,
+        ])
       expect(await records()).toEqual([
         ['A', 3],
         ['Z', 1],

@@ -57,20 +57,13 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       (await store.listPets(...request)).map(({ id }) => id)
 
     test('lists pets by id ascending, after an id, up to a limit, exact for every int64', async () => {
-      expect(await ids({}, 9)).toEqual([LOWEST, 2n, 10n, 11n, HIGHEST])
-      expect(await ids({}, 2)).toEqual([LOWEST, 2n])
-      expect(await ids({ after: 2n }, 2)).toEqual([10n, 11n])
-      expect(await ids({ after: 5n }, 9)).toEqual([10n, 11n, HIGHEST])
-      expect(await ids({ after: HIGHEST }, 9)).toEqual([])
+      expect(await ids(undefined, 9)).toEqual([LOWEST, 2n, 10n, 11n, HIGHEST])
+      expect(await ids(undefined, 2)).toEqual([LOWEST, 2n])
+      expect(await ids(2n, 2)).toEqual([10n, 11n])
+      expect(await ids(5n, 9)).toEqual([10n, 11n, HIGHEST])
+      expect(await ids(HIGHEST, 9)).toEqual([])
       const { quantity: _, ...record } = pet(10n, 'pending')
-      expect(await store.listPets({ after: 2n }, 1)).toEqual([record])
-    })
-
-    test('lists pets of one status', async () => {
-      expect(await ids({ status: 'available' }, 9)).toEqual([LOWEST, 11n, HIGHEST])
-      expect(await ids({ status: 'available', after: LOWEST }, 1)).toEqual([11n])
-      expect(await ids({ status: 'available', after: HIGHEST }, 1)).toEqual([])
-      expect(await ids({ status: 'sold' }, 9)).toEqual([2n])
+      expect(await store.listPets(2n, 1)).toEqual([record])
     })
 
     test('returns the history page by page, newest first, each change once', async () => {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'preact/compat'
 import { useContract } from './contract-context.tsx'
 import { href } from './page-route.ts'
 
-/** A code span, a link, or the name of an operation such as `GET /pets`. */
+/** A code span, a link, or the name of an operation such as `GET /catalog`. */
 const MARK = /`([^`]+)`|\[([^\]]+)\]\(([^)\s]+)\)|\b((?:GET|PUT|POST|PATCH|DELETE) \/[\w/{}-]*)/g
 const SAFE_ADDRESS = /^(?:#\/|\/(?!\/)|https:\/\/)/
 

@@ -177,7 +177,7 @@ testWith(
       .replaceAll('/', '\\/')
       .replace('🐢', '\\ud83d\\udc22')
     await inPython(sampleOf(operation, 'python', { values: {}, body }))
-    expect((await service.call('GET', '/pets?limit=100')).text).toContain(JSON.stringify(name))
+    expect((await service.call('GET', '/catalog?limit=100')).text).toContain(JSON.stringify(name))
     // What is not JSON is sent as it is, so that the service says what is wrong with it.
     await expect(inPython(sampleOf(operation, 'python', { values: {}, body: '{"name" 1}' }))).rejects.toThrow(
       '400',

@@ -91,7 +91,7 @@ describe('a try', () => {
     async () => {
       const { secret } = await shop.service.createKey('enterprise', { limits: { perMinute: 1, perDay: 9 } })
       await shop.service.call('GET', '/inventory', { key: secret })
-      const page = await operationPage('listPets', { key: secret, provokes: [429] })
+      const page = await operationPage('listCatalog', { key: secret, provokes: [429] })
       await send(page)
       expect(await page.getByRole('status').textContent()).toContain('is exceeded. Wait for Retry-After')
       const wait = page.getByRole('button', { name: /^Wait \d+ s$/ })
@@ -110,7 +110,7 @@ describe('a try', () => {
   test(
     'explains a database that is away, and a service that cannot be reached',
     async () => {
-      const page = await operationPage('listPets', { provokes: [503, 'no connection'] })
+      const page = await operationPage('listCatalog', { provokes: [503, 'no connection'] })
       await shop.service.run('ALTER TABLE pets RENAME TO away')
       await send(page)
       await shop.service.run('ALTER TABLE away RENAME TO pets')

@@ -57,7 +57,7 @@ export async function stockTheExample(service: TestService): Promise<void> {
   for await (const { id } of client.orders.list({ petId: 1n, state: 'open' })) await client.orders.cancel(id)
   for await (const { id } of client.webhooks.list()) await client.webhooks.remove(id)
   // A barcode belongs to one pet, and the examples use some.
-  for await (const { id, barcode } of client.pets.list())
+  for await (const { petId: id, barcode } of client.catalog.list())
     if (barcode !== undefined) await client.pets.remove(id)
   // Category names are unique, and the examples use two.
   for await (const { id, name } of client.categories.list())

@@ -28,7 +28,7 @@ beforeAll(async () => {
     cpSync(join(web, name), join(root, 'web', name))
   cpSync(join(web, '../openapi.json'), join(root, 'openapi.json'))
   symlinkSync(join(web, '../node_modules'), join(root, 'node_modules'))
-  await writeGuide('See GET /pets, [the start](#/) and [this](#/guides/feeding/first-heading).')
+  await writeGuide('See GET /catalog, [the start](#/) and [this](#/guides/feeding/first-heading).')
   await Bun.write(join(root, 'package-lock.json'), '{}')
   await Bun.write(join(root, 'client/src/price.ts'), 'export const price = 5')
   await Bun.write(join(root, 'web/src/design/icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
@@ -124,7 +124,7 @@ test('a guide is compiled into the page, with links to operations', async () => 
   )
   expect((await build()).exitCode).toBe(0)
   const script = textOf(linksOf('docs-page').find((name) => name.endsWith('.js')) ?? '')
-  expect(script).toContain('href="#/operations/listPets"')
+  expect(script).toContain('href="#/operations/listCatalog"')
   expect(script).toContain('First heading')
 })
 

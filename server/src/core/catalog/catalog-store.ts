@@ -1,12 +1,12 @@
 import type { Category } from './category.ts'
-import type { Pet, PetFilter, StockedPet } from './pet.ts'
+import type { Pet, StockedPet } from './pet.ts'
 import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 
 /** Reads pets and categories. `StockStore.changeStock` and imports change them; `addPets` only fills a new store. */
 export interface CatalogStore {
   findPet(petId: bigint): Promise<Pet | undefined>
-  /** The first `limit` pets that match the filter, by id ascending. */
-  listPets(filter: PetFilter, limit: number): Promise<Pet[]>
+  /** The first `limit` pets, by id ascending. With `after`, only pets with a higher id. */
+  listPets(after: bigint | undefined, limit: number): Promise<Pet[]>
   countPets(): Promise<number>
   /** The first `limit` categories, by id ascending. With `after`, only categories with a higher id. */
   listCategories(after: bigint | undefined, limit: number): Promise<Category[]>

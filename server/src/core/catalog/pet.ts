@@ -60,12 +60,6 @@ export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.qua
 export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
   Omit<PetPatch, 'name' | 'categoryId' | 'status'> & { readonly category?: string }
 
-export interface PetFilter {
-  readonly status?: PetStatus | undefined
-  /** Only pets with a higher id. */
-  readonly after?: bigint | undefined
-}
-
 export function petNotFound(petId: bigint): ServiceError {
   return notFound(`there is no pet with petId ${petId}`)
 }

@@ -14,7 +14,6 @@ const READS = [
   '/catalog/history',
   '/inventory/1/availability',
   '/inventory/search?q=pet',
-  '/pets',
   '/pets/1',
   '/catalog',
   '/categories',

@@ -66,7 +66,7 @@ export class RequestMaker {
       case 'history':
         return this.#get(`/inventory/${petId}/history?limit=5`)
       case 'pets':
-        return this.#get(`/pets?limit=50&cursor=${petId}`)
+        return this.#get(`/catalog?limit=50&cursor=${petId}`)
       case 'unknownPet':
         return this.#get('/inventory/-1')
       case 'wrongKey':

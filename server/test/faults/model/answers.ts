@@ -76,8 +76,6 @@ function lookFor(call: LookCall, setting: Setting): Plan {
     }
     case 'history':
       return history(setting, call)
-    case 'pets':
-      return petPage(setting, call)
     case 'search':
       return searchPlan(setting, call)
     case 'catalog':
@@ -147,29 +145,6 @@ function orderPage(setting: Setting, path: string, last?: number | bigint): Plan
   const pattern = /^<\/v1\/store\/orders\?[^>]*cursor=[^>]+>; rel="next"$/
   const hasNext = wanted.length > limit && end !== undefined
   return look(setting, path, path, body, {}, hasNext ? { next: { name: 'orders', last: end, pattern } } : {})
-}
-
-function petPage(
-  setting: Setting,
-  call: { readonly status: string | undefined; readonly limit: number; readonly follows: boolean },
-): Plan {
-  const { world } = setting
-  const page = call.follows ? world.nextPages.get('pets') : undefined
-  const { limit, status } = page ?? call
-  const after = page === undefined ? undefined : BigInt(page.last)
-  const wanted = world
-    .sortedPets()
-    .filter(
-      ([id, pet]) => (after === undefined || id > after) && (status === undefined || pet.status === status),
-    )
-  const shown = wanted.slice(0, limit)
-  const body = shown.map(([id, pet]) => petBody(id, pet))
-  const query = `${status === undefined ? '' : `status=${status}&`}limit=${limit}`
-  const path = page?.path ?? `/pets?${query}`
-  const pattern = new RegExp(`^</v1/pets\\?${query}&cursor=[^>]+>; rel="next"$`)
-  const last = shown.at(-1)?.[0]
-  const hasNext = wanted.length > limit && last !== undefined
-  return look(setting, path, path, body, {}, hasNext ? { next: { name: 'pets', last, pattern } } : {})
 }
 
 function odd({ now }: Setting, number: number): Plan {

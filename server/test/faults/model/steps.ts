@@ -75,12 +75,6 @@ export type LookCall =
   | OrderPageCall
   | CatalogLookCall
   | { readonly kind: 'history'; readonly pet: number; readonly limit: number; readonly follows: boolean }
-  | {
-      readonly kind: 'pets'
-      readonly status: string | undefined
-      readonly limit: number
-      readonly follows: boolean
-    }
   | { readonly kind: 'pet'; readonly pet: number }
   | { readonly kind: 'orders' }
   | { readonly kind: 'odd'; readonly number: number }
@@ -188,7 +182,6 @@ const call: fc.Arbitrary<Call> = fc.oneof(
   { weight: 3, arbitrary: adjust },
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('again'), back: fc.nat({ max: 6 }), bySame }) },
   fc.record({ kind: fc.constant('history'), pet, limit, follows }),
-  fc.record({ kind: fc.constant('pets'), status: fc.option(status, { nil: undefined }), limit, follows }),
   fc.record({ kind: fc.constant('pet'), pet }),
   fc.record({ kind: fc.constant('orders') }),
   fc.record({ kind: fc.constant('odd'), number: fc.nat({ max: 99 }) }),

@@ -111,7 +111,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
       await tell(`/v1/${key}`, { headers: bearer(first) })
       await tell(`/v1/inventory/${key}?key=${key}`, { headers: bearer(first) })
       await tell(`/v1/inventory/${key.replaceAll('_', '%5F')}`, { headers: bearer(first) })
-      await tell(`/v1/pets?cursor=${key}&status=${key}`, { headers: bearer(first) })
+      await tell(`/v1/catalog?cursor=${key}&limit=${key}`, { headers: bearer(first) })
       await tell('/v1/inventory', { headers: { Authorization: key, 'X-Request-Id': key, Cookie: key } })
       await tell('/v1/inventory', { headers: { Authorization: `Basic ${btoa(`x:${key}`)}` } })
       await tell('/v1/inventory/1', {

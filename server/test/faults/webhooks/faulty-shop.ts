@@ -35,7 +35,7 @@ const READS = [
   '/inventory',
   '/inventory/1',
   '/inventory/1/history',
-  '/pets',
+  '/catalog',
   '/pets/1',
   '/store/orders',
 ] as const

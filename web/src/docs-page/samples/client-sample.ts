@@ -21,7 +21,6 @@ const METHODS: Fields<string> = {
   listInventoryHistory: 'inventory.history',
   listRecentChanges: 'inventory.changes',
   searchInventory: 'inventory.search',
-  listPets: 'pets.list',
   createPet: 'pets.create',
   upsertPets: 'pets.upsert',
   getPet: 'pets.get',
