@@ -6,10 +6,6 @@ import { type OpenedStore, withStore } from './with-store.ts'
 
 export type SettingFlags = Partial<Record<SettingName, string>>
 
-export interface JsonFlags extends SettingFlags {
-  readonly json?: true
-}
-
 export interface ConfirmFlags extends SettingFlags {
   readonly yes?: true
 }
@@ -39,10 +35,6 @@ export class PetstoreCommand extends Command {
     return this.databaseSettings().action((...args: [...Arguments]) =>
       withStore(this.opts(), 'require_current_tables', (opened) => work(opened, ...args)),
     )
-  }
-
-  jsonOption(): this {
-    return this.option('--json', 'print JSON')
   }
 
   /** Adds `--yes`, which is required without a terminal. `effect` is like "removes the pet". */

@@ -1,60 +1,23 @@
 // How commands print results, ask for confirmation, and react to Ctrl-C.
 import { ServiceError } from '../core/values/errors.ts'
-import type { ConfirmFlags, JsonFlags } from './arguments.ts'
+import type { ConfirmFlags } from './arguments.ts'
 
-type Cell = string | number
-
-/** Pads each column to its widest cell. Aligns columns that contain numbers to the right. */
-function alignColumns(rows: readonly (readonly Cell[])[]): string {
-  const columns = (rows[0] ?? []).map((_, column) => ({
-    width: rows.reduce((width, row) => Math.max(width, Bun.stringWidth(String(row[column]))), 0),
-    hasNumbers: rows.some((row) => typeof row[column] === 'number'),
-  }))
-  const lines = rows.map((row) =>
-    columns.map(({ width, hasNumbers }, column) => {
-      const text = String(row[column])
-      const padding = ' '.repeat(width - Bun.stringWidth(text))
-      return hasNumbers ? padding + text : text + padding
-    }),
-  )
-  return lines.map((cells) => cells.join('  ').trimEnd()).join('\n')
-}
-
-interface ListFormat<Item> {
-  readonly columns: readonly (readonly [title: string, cell: (item: Item) => Cell])[]
-  readonly toJson: (item: Item) => unknown
-  readonly emptyMessage: string
-}
-
-export function printList<Item>(
-  items: readonly Item[],
-  flags: JsonFlags,
-  { columns, toJson, emptyMessage }: ListFormat<Item>,
-): void {
-  if (flags.json === true) printJson(items.map(toJson))
-  else if (items.length === 0) console.log(emptyMessage)
-  else {
-    const titles = columns.map(([title]) => title)
-    const rows = items.map((item) => columns.map(([, cell]) => cell(item)))
-    console.log(alignColumns([titles, ...rows]))
+/** Pads each column to its widest cell. */
+export function formatTable(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) {
+      widths[column] = Math.max(widths[column] ?? 0, Bun.stringWidth(cell))
+    }
   }
-}
-
-/** Prints a bigint as a number with all its digits. */
-export function printJson(value: unknown): void {
-  const replaceBigint = (_: string, field: unknown) =>
-    typeof field === 'bigint' ? JSON.rawJSON(String(field)) : field
-  console.log(JSON.stringify(value, replaceBigint, 2))
+  const padded = (cell: string, column: number) =>
+    cell + ' '.repeat((widths[column] ?? 0) - Bun.stringWidth(cell))
+  return rows.map((row) => row.map(padded).join('  ').trimEnd()).join('\n')
 }
 
 /** `2026-11-15 12:34` in UTC, or a dash. */
 export function formatMinute(time: number | undefined): string {
-  return time === undefined ? '-' : formatSecond(time).slice(0, 16)
-}
-
-/** `2026-11-15 12:34:56` in UTC. */
-export function formatSecond(time: number): string {
-  return new Date(time).toISOString().slice(0, 19).replace('T', ' ')
+  return time === undefined ? '-' : new Date(time).toISOString().slice(0, 16).replace('T', ' ')
 }
 
 /** `1,000` */

@@ -64,11 +64,8 @@ async function importIntoFailingDatabase(
     rowKind: STOCK_COUNT_ROW_KIND,
     staged: failing,
     store: { clock: Date.now },
-    keyId: 'petstore-import',
     reason,
-    skipRefused: false,
     database: 'petstore.db',
-    badLinesAdvice: 'Fix it',
   } as const
   try {
     await runImport(file, { show: 1, maxPause: 5 }, run)

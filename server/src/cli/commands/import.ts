@@ -1,65 +1,97 @@
 import type { Reason } from '../../core/stock/adjustment-fields.ts'
 import { STOCK_COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
-import { IMPORT_KINDS } from '../../core/transfer/files.ts'
-import { IMPORT_KEY_ID, type StagedImport } from '../../core/transfer/import.ts'
+import { ENCODINGS, IMPORT_KINDS, NotUtf8, openRows } from '../../core/transfer/files.ts'
+import type { StagedImport } from '../../core/transfer/import.ts'
 import {
   CATEGORY_ROW_KIND,
   importedPetRowKind,
   ORDER_ROW_KIND,
   type RowKind,
 } from '../../core/transfer/rows.ts'
-import type { PetstoreCommand } from '../arguments.ts'
-import { addFileOptions, type FileFlags, runImport, withFile } from '../import-run.ts'
+import { choiceParser, type PetstoreCommand, wholeNumberParser } from '../arguments.ts'
+import { openByteSource } from '../files.ts'
+import { DEFAULT_MAX_PAUSE_SECONDS } from '../import-pause.ts'
+import { type ImportFlags, type OpenFile, runImport } from '../import-run.ts'
+import { runInterruptible } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
 
-interface Flags extends FileFlags {
-  readonly skipBad?: true
-}
-
 export function addImportCommand(program: PetstoreCommand): void {
-  const command = program
+  program
     .command('import')
     .description(
       'Import pets (with their stock), categories, orders or a stock count, even while the service is running. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
-  addFileOptions(command)
+    .argument('<file>', 'CSV or JSON Lines; - reads standard input')
+    .option('--dry-run', 'show the changes without making them')
+    .option(
+      '--show <number>',
+      'how many added, changed and refused lines to show',
+      wholeNumberParser('--show'),
+      20,
+    )
+    .option(
+      '--encoding <encoding>',
+      `${ENCODINGS.join(', ')}; latin1 is Windows-1252, which spreadsheets write`,
+      choiceParser('--encoding', ENCODINGS),
+      'utf8',
+    )
+    .option(
+      '--max-pause <seconds>',
+      'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
+      wholeNumberParser('--max-pause'),
+      DEFAULT_MAX_PAUSE_SECONDS,
+    )
+    .option('--yes', 'do not ask for confirmation')
+    .databaseSettings()
     .option('--skip-bad', 'skip bad lines instead of refusing the file')
     .addHelpText(
       'after',
       `\nA CSV file starts with one of these headers; JSON Lines use the same names:\n  ${IMPORT_KINDS.map(({ headerDescription }) => headerDescription).join('\n  ')}`,
     )
-    .action(importFile)
+    .action(importPath)
 }
 
-async function importFile(path: string, flags: Flags): Promise<void> {
-  await withFile(path, flags, IMPORT_KINDS, async (file) => {
-    const { kind } = file.source
-    // A stock count changes existing pets only, so a missing database is an error.
-    const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
-    await withStore(flags, tables, async ({ store, database }) => {
-      const run = <Value>(rowKind: RowKind<Value>, staged: StagedImport<Value>, reason?: Reason) =>
-        runImport(file, flags, {
-          rowKind,
-          staged,
-          reason,
-          store,
-          database,
-          keyId: IMPORT_KEY_ID,
-          skipRefused: flags.skipBad === true,
-          badLinesAdvice: 'Fix the file, or skip these lines with --skip-bad',
-        })
-      switch (kind) {
-        case 'pets': {
-          const categories = (await Array.fromAsync(store.exportCategories())).flat()
-          return run(importedPetRowKind(categories), await store.stagePets())
-        }
-        case 'categories':
-          return run(CATEGORY_ROW_KIND, await store.stageCategories())
-        case 'orders':
-          return run(ORDER_ROW_KIND, await store.stageOrders())
-        case 'count':
-          return run(STOCK_COUNT_ROW_KIND, await store.stageAdjustment(), 'counted')
+/** Opens a file and detects its kind. Ctrl-C and SIGTERM abort the import. */
+async function importPath(path: string, flags: ImportFlags): Promise<void> {
+  const name = path === '-' ? 'standard input' : path
+  await runInterruptible('nothing was changed', async (signal) => {
+    const bytes = openByteSource(path, signal)
+    try {
+      const source = await openRows(bytes.chunks, name, IMPORT_KINDS, flags.encoding)
+      await importFile({ name, bytes, source, signal }, flags)
+    } catch (error) {
+      if (!(error instanceof NotUtf8)) throw error
+      throw new Error(
+        `${error.message}; nothing was changed. Use --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)`,
+        { cause: error },
+      )
+    } finally {
+      bytes.close()
+    }
+  })
+}
+
+async function importFile(
+  file: OpenFile<(typeof IMPORT_KINDS)[number]['name']>,
+  flags: ImportFlags,
+): Promise<void> {
+  const { kind } = file.source
+  // A stock count changes existing pets only, so a missing database is an error.
+  const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
+  await withStore(flags, tables, async ({ store, database }) => {
+    const run = <Value>(rowKind: RowKind<Value>, staged: StagedImport<Value>, reason?: Reason) =>
+      runImport(file, flags, { rowKind, staged, reason, store, database })
+    switch (kind) {
+      case 'pets': {
+        const categories = (await Array.fromAsync(store.exportCategories())).flat()
+        return run(importedPetRowKind(categories), await store.stagePets())
       }
-    })
+      case 'categories':
+        return run(CATEGORY_ROW_KIND, await store.stageCategories())
+      case 'orders':
+        return run(ORDER_ROW_KIND, await store.stageOrders())
+      case 'count':
+        return run(STOCK_COUNT_ROW_KIND, await store.stageAdjustment(), 'counted')
+    }
   })
 }

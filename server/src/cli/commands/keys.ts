@@ -25,7 +25,6 @@ import type { Store } from '../../store/store.ts'
 import {
   type ConfirmFlags,
   choiceParser,
-  type JsonFlags,
   listParser,
   type PetstoreCommand,
   type SettingFlags,
@@ -34,7 +33,13 @@ import {
   timeParser,
   wholeNumberParser,
 } from '../arguments.ts'
-import { failureText, formatMinute, isDatabaseFailure, printList, requireConfirmation } from '../terminal.ts'
+import {
+  failureText,
+  formatMinute,
+  formatTable,
+  isDatabaseFailure,
+  requireConfirmation,
+} from '../terminal.ts'
 import { type OpenedStore, withStore } from '../with-store.ts'
 
 const NO_KEYS_MESSAGE =
@@ -67,7 +72,7 @@ export function addKeysCommands(program: PetstoreCommand): void {
   keys
     .command('list')
     .description('List all keys with plan, permissions, masked secret, creation, last use and state.')
-    .jsonOption()
+    .option('--json', 'print JSON')
     .storeAction(listKeys)
   keys
     .command('revoke')
@@ -199,24 +204,38 @@ async function requireKey(store: Store, reference: string): Promise<KeyRecord> {
   throw new Error(`"${reference}" matches several keys: ${ids}; give the id`)
 }
 
-async function listKeys({ store }: OpenedStore, flags: JsonFlags): Promise<void> {
+interface ListFlags {
+  readonly json?: true
+}
+
+async function listKeys({ store }: OpenedStore, { json }: ListFlags): Promise<void> {
   const records = await store.listKeys()
   const now = store.clock()
-  const rows = records.map((record) => ({ ...record, state: describeKeyState(record, now) }))
-  printList(rows, flags, {
-    columns: [
-      ['ID', ({ key }) => key.id],
-      ['NAME', ({ key }) => key.name],
-      ['PLAN', ({ key }) => key.plan],
-      ['MAY', ({ key }) => formatPermissions(key.permissions)],
-      ['KEY', ({ secrets }) => secrets[0]?.hint ?? '-'],
-      ['CREATED', ({ key }) => formatMinute(key.createdAt)],
-      ['LAST USED', ({ lastUsedAt }) => formatMinute(lastUsedAt)],
-      ['STATE', ({ state }) => state],
-    ],
-    toJson: ({ state, ...record }) => ({ ...keyRecordToJson(record, now), state }),
-    emptyMessage: NO_KEYS_MESSAGE,
-  })
+  if (json) {
+    const rows = records.map((record) => ({
+      ...keyRecordToJson(record, now),
+      state: describeKeyState(record, now),
+    }))
+    console.log(JSON.stringify(rows, undefined, 2))
+  } else if (records.length === 0) console.log(NO_KEYS_MESSAGE)
+  else {
+    const titles = ['ID', 'NAME', 'PLAN', 'MAY', 'KEY', 'CREATED', 'LAST USED', 'STATE']
+    console.log(formatTable([titles, ...records.map((record) => keyRow(record, now))]))
+  }
+}
+
+function keyRow(record: KeyRecord, now: number): string[] {
+  const { key, secrets, lastUsedAt } = record
+  return [
+    key.id,
+    key.name,
+    key.plan,
+    formatPermissions(key.permissions),
+    secrets[0]?.hint ?? '-',
+    formatMinute(key.createdAt),
+    formatMinute(lastUsedAt),
+    describeKeyState(record, now),
+  ]
 }
 
 /** `active`, `paused`, `expired`, `revoked`, or `banned until 12:34:56`. */
