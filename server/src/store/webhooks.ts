@@ -100,43 +100,14 @@ interface WebhookOptions {
 
 const ONE_RELIST: WebhookLag = { events: 1, since: undefined }
 
+type WebhookDeliveryStore = Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'>
+
 export function webhookMethods(
   database: SqlDatabase,
   { logRange }: Pick<LogMethods, 'logRange'>,
   { log, lease }: WebhookOptions,
-): WebhookStore & Omit<DeliveryStore, 'version' | 'latestEventCursor' | 'eventsAfter'> {
-  const owner = lease?.owner ?? ''
-
-  const lagOf = async (cursor: string, range: LogRange): Promise<WebhookLag> => {
-    const delivered = fromCursor(cursor)
-    // The cursor does not belong to this log, for example after a restore, so a single relist event is delivered instead.
-    if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
-    const events = Number(range.position - delivered.position)
-    if (events === 0) return { events, since: undefined }
-    const [first] = await database.rows<{ at: bigint }>(
-      `SELECT at FROM ${log.source} WHERE ${log.position} > $1 ORDER BY ${log.position} LIMIT 1`,
-      delivered.position,
-    )
-    return { events, since: first === undefined ? undefined : Number(first.at) }
-  }
-
-  const withLag = async (row: WebhookRow, range: LogRange): Promise<WebhookWithLag> => {
-    const webhook = toWebhook(row)
-    const { cursor, relistAt, held } = webhook.progress
-    const { events, since } = await lagOf(cursor, range)
-    const oldest = held.reduce(
-      (first, pet) => (isEarlierCursor(pet.cursor, first) ? pet.cursor : first),
-      cursor,
-    )
-    return {
-      webhook,
-      lag: {
-        events: events + held.length + (relistAt === undefined ? 0 : 1),
-        since: oldest === cursor ? since : (await lagOf(oldest, range)).since,
-      },
-    }
-  }
-
+): WebhookStore & WebhookDeliveryStore {
+  const withLag = lagReader(database, log)
   return {
     listWebhooks: async () => {
       const rows = await database.rows<WebhookRow>(
@@ -169,6 +140,47 @@ export function webhookMethods(
 
     recordDeliveries: (webhookId, attempts) => recordDeliveries(database, webhookId, attempts),
 
+    ...deliveryMethods(database, lease),
+  }
+}
+
+/** Returns a function that adds the backlog to a webhook. */
+function lagReader(database: SqlDatabase, log: WebhookOptions['log']) {
+  const lagOf = async (cursor: string, range: LogRange): Promise<WebhookLag> => {
+    const delivered = fromCursor(cursor)
+    // The cursor does not belong to this log, for example after a restore, so a single relist event is delivered instead.
+    if (delivered === undefined || !isCursorOf(range, delivered)) return ONE_RELIST
+    const events = Number(range.position - delivered.position)
+    if (events === 0) return { events, since: undefined }
+    const [first] = await database.rows<{ at: bigint }>(
+      `SELECT at FROM ${log.source} WHERE ${log.position} > $1 ORDER BY ${log.position} LIMIT 1`,
+      delivered.position,
+    )
+    return { events, since: first === undefined ? undefined : Number(first.at) }
+  }
+
+  return async (row: WebhookRow, range: LogRange): Promise<WebhookWithLag> => {
+    const webhook = toWebhook(row)
+    const { cursor, relistAt, held } = webhook.progress
+    const { events, since } = await lagOf(cursor, range)
+    const oldest = held.reduce(
+      (first, pet) => (isEarlierCursor(pet.cursor, first) ? pet.cursor : first),
+      cursor,
+    )
+    return {
+      webhook,
+      lag: {
+        events: events + held.length + (relistAt === undefined ? 0 : 1),
+        since: oldest === cursor ? since : (await lagOf(oldest, range)).since,
+      },
+    }
+  }
+}
+
+/** Only the process with the lease delivers and saves progress. */
+function deliveryMethods(database: SqlDatabase, lease: WebhookOptions['lease']): WebhookDeliveryStore {
+  const owner = lease?.owner ?? ''
+  return {
     sharesDeliveries: lease !== undefined,
 
     leaseWebhooks: async (durationMs) => {
