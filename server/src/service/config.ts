@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { KeyEnvironment } from '../core/keys/api-key.ts'
 import { parseDateTime } from '../core/values/rfc3339.ts'
 import { withoutPassword } from '../store/opening.ts'
@@ -125,6 +125,13 @@ export function readConfig(
   environment: Environment = process.env,
   defaultOverrides: SettingTexts = {},
 ): Config {
+  const { PETSTORE_DATA: folder, DATABASE_URL: address } = environment
+  // Version 1.1 read it. Ignoring it would start with an empty database beside that of the shop.
+  if (folder && !address && flags.databaseUrl === undefined) {
+    throw new SettingError(
+      `PETSTORE_DATA is no longer used: set DATABASE_URL=sqlite:${join(folder, 'petstore.db')} instead`,
+    )
+  }
   const read = (name: SettingName): Config[SettingName] => {
     const flagText = flags[name]
     if (flagText !== undefined) return parseSetting(name, flagText, flagOf(name))

@@ -26,6 +26,12 @@ describe('the location of the database', () => {
   })
 })
 
+test('a folder in the environment, as of version 1.1, is refused unless the database is named', () => {
+  const environment = { PETSTORE_DATA: '/srv/shop' }
+  expect(() => readConfig({}, environment)).toThrow('set DATABASE_URL=sqlite:/srv/shop/petstore.db')
+  expect(readConfig({ databaseUrl: 'sqlite:/b.db' }, environment).databaseUrl).toBe('sqlite:/b.db')
+})
+
 test('import creates a database and prints its path; the other commands find it there', async () => {
   const shop = join(cwd, 'shop', 'petstore.db')
   const first = await petstore(['import', 'pets.csv', '--database-url', 'sqlite:shop/petstore.db'], { cwd })
