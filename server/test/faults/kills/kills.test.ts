@@ -11,7 +11,7 @@ describe('petstore serve on SQLite, killed (kill -9) under load five times', () 
     const report = await killAgainAndAgain({ seed: SEED, isOver: (kills) => kills >= 5 })
     expect(report.violations).toEqual([])
     expect(report.kills).toBeGreaterThanOrEqual(5)
-    expect(report.ledger.counts.acknowledged).toBeGreaterThan(200)
+    expect(report.ledger.counts.acknowledged).toBeGreaterThan(50)
     // Without updates in progress at the kill, and without rejections of each kind, it would prove little.
     expect(report.ledger.counts.unsure).toBeGreaterThan(0)
     // The same holds without requests that are first answered after the kill.
