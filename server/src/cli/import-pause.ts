@@ -1,7 +1,7 @@
 import type { WritePause } from '../core/transfer/transfer-store.ts'
 import type { ConfirmFlags } from './arguments.ts'
 import type { Progress } from './progress.ts'
-import { confirmUnlessAborted, formatDuration, formatNumber } from './terminal.ts'
+import { formatDuration, formatNumber, requireConfirmation } from './terminal.ts'
 
 /** A running service refuses a write that has waited for this long, so a longer pause needs a confirmation. */
 export const DEFAULT_MAX_PAUSE_SECONDS = 5
@@ -86,7 +86,7 @@ export async function applyWithPauseLimit<Result>(
       )
     }
     printWarning(error.message)
-    if (!(await confirmUnlessAborted('Write now?', signal))) throw new Error('nothing was changed')
+    await requireConfirmation({}, 'Write now?', signal)
     return await attempt(() => {})
   } finally {
     writePause.withdraw()

@@ -1,4 +1,5 @@
 // How commands print results, ask for confirmation, and react to Ctrl-C.
+import { once } from 'node:events'
 import { ServiceError } from '../core/values/errors.ts'
 import type { ConfirmFlags } from './arguments.ts'
 
@@ -47,28 +48,24 @@ export function isDatabaseFailure(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'service_unavailable'
 }
 
-export function requireConfirmation({ yes }: ConfirmFlags, question: string): void {
-  if (yes !== true && !confirm(question)) throw new Error('nothing was changed')
-}
-
-/** Asks without blocking the process, so that it still handles Ctrl-C. Rejects if the signal is aborted. */
-export async function confirmUnlessAborted(question: string, signal: AbortSignal): Promise<boolean> {
-  signal.throwIfAborted()
-  const answer = Promise.withResolvers<string>()
-  const abort = () => answer.reject(signal.reason)
-  const receive = (text: Buffer) => answer.resolve(text.toString())
-  const end = () => answer.resolve('')
+/** Throws unless `--yes` was given or the user confirms. Does not block the process, so that it still handles Ctrl-C. */
+export async function requireConfirmation(
+  { yes }: ConfirmFlags,
+  question: string,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (yes === true) return
   process.stderr.write(`${question} [y/N] `)
-  signal.addEventListener('abort', abort)
-  process.stdin.once('data', receive)
-  process.stdin.once('end', end)
+  const answered = new AbortController()
+  const options = { signal: AbortSignal.any([answered.signal, ...(signal === undefined ? [] : [signal])]) }
   try {
-    const text = await answer.promise
-    return /^y(es)?$/i.test(text.trim())
+    const [text = ''] = await Promise.race([
+      once(process.stdin, 'data', options),
+      once(process.stdin, 'end', options),
+    ])
+    if (!/^y(es)?$/i.test(String(text).trim())) throw new Error('nothing was changed')
   } finally {
-    signal.removeEventListener('abort', abort)
-    process.stdin.off('data', receive)
-    process.stdin.off('end', end)
+    answered.abort()
     // A stream that is being read keeps the process alive.
     process.stdin.pause()
   }

@@ -67,7 +67,7 @@ async function pruneHistory({ store, database }: OpenedStore, flags: PruneFlags)
   } else if (prunable === 0) {
     console.log(`There are no entries ${describeLimit(limit)}; the history has ${formatEntries(total)}.`)
   } else {
-    requireConfirmation(flags, `Permanently delete ${selection}?`)
+    await requireConfirmation(flags, `Permanently delete ${selection}?`)
     await pruneAndReport(store, limit, prunable, database)
   }
 }

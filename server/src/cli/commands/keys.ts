@@ -176,7 +176,7 @@ async function revokeKey(
   flags: ConfirmFlags,
 ): Promise<void> {
   const { id, name, plan } = (await requireKey(store, reference)).key
-  requireConfirmation(flags, `Revoke ${id} ("${name}", ${plan}) permanently?`)
+  await requireConfirmation(flags, `Revoke ${id} ("${name}", ${plan}) permanently?`)
   await store.runKeyCommand(operator(), { type: 'revoke', keyId: id }, store.clock())
   console.log(`Revoked ${id} ("${name}") in ${database}. Requests with it now get status 401.`)
 }
