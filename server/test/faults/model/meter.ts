@@ -91,14 +91,22 @@ export class KeyMeter {
     this.#minute.look(time)
     this.#day.look(time)
     if (this.#ban !== undefined && time < this.#ban.ends) return this.#banned(time)
-    if (this.#day.served >= perDay) return this.#refuse(this.#day, perDay, time)
-    if (this.#minute.served >= perMinute) return this.#refuse(this.#minute, perMinute, time)
+    const isMinuteFull = this.#minute.served >= perMinute
+    const isDayFull = this.#day.served >= perDay
+    if (isDayFull && !(isMinuteFull && this.#endsMinuteLater)) return this.#refuse(this.#day, perDay, time)
+    if (isMinuteFull) return this.#refuse(this.#minute, perMinute, time)
     this.#minute.serve(time)
     this.#day.serve(time)
     const [inMinute, inDay] = [perMinute - this.#minute.served, perDay - this.#day.served]
-    return inDay <= inMinute
+    const isDayTighter = inDay === inMinute ? !this.#endsMinuteLater : inDay < inMinute
+    return isDayTighter
       ? { limit: perDay, remaining: inDay, reset: this.#onTheClock(this.#day.closes) }
       : { limit: perMinute, remaining: inMinute, reset: this.#onTheClock(this.#minute.closes) }
+  }
+
+  /** Of two windows with equally many requests left, the one that ends later counts: it admits the next request. */
+  get #endsMinuteLater(): boolean {
+    return this.#minute.closes > this.#day.closes
   }
 
   #refuse(span: Span, limit: number, time: number): Verdict {
