@@ -29,10 +29,8 @@ const RETRY_AFTER_SECONDS = 5
 /** Often enough to end a stream within a second after its key is revoked or expires. */
 const CHECK_KEYS_EVERY_MS = 500
 
-/** A reader with more unsent data is disconnected at the next event. It can resume with Last-Event-ID. */
-const MAX_UNSENT_BYTES = 256 * 1024
-/** A reader that is catching up gets more events once it has less unsent data than this. */
-const MAX_CATCH_UP_BYTES = 64 * 1024
+/** A reader gets more events once it has less unsent data than this. */
+const MAX_UNSENT_BYTES = 64 * 1024
 
 const encoder = new TextEncoder()
 const HEARTBEAT = encoder.encode(': heartbeat\n\n')
@@ -170,7 +168,7 @@ class EventStream implements EventReader, LiveBody {
   }
 
   isReady(): boolean {
-    return this.#unsentBytes() < MAX_CATCH_UP_BYTES
+    return this.#unsentBytes() < MAX_UNSENT_BYTES
   }
 
   take(events: readonly StockEvent[]): void {
@@ -219,7 +217,7 @@ class EventStream implements EventReader, LiveBody {
 
   onBytesSent(): void {
     this.#hasProgressed = true
-    this.#hub.resumeReader(this)
+    this.#hub.wake()
   }
 
   onClose(): void {
@@ -233,9 +231,7 @@ class EventStream implements EventReader, LiveBody {
     if (this.#hasEnded) return
     // If no bytes are waiting, the reader has received everything. `onBytesSent` is called only for bytes that had to wait.
     if (this.#unsentBytes() === 0) this.#hasProgressed = true
-    // The new bytes do not count: one block of large events is no sign of a slow reader.
-    if (this.#unsentBytes() > MAX_UNSENT_BYTES) this.#output?.abort()
-    else this.#output?.send(bytes)
+    this.#output?.send(bytes)
   }
 
   #unsentBytes(): number {

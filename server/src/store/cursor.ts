@@ -1,6 +1,5 @@
 import { type LogCursor, toCursor } from '../core/stock/log-cursor.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
-import type { DeliveryStore } from '../core/webhooks/webhook-store.ts'
 
 /** The valid cursors of a log. Its own fields are the last cursor. The promotion of a standby changes the identity. */
 export interface LogRange extends LogCursor {
@@ -9,10 +8,7 @@ export interface LogRange extends LogCursor {
 }
 
 /** The methods of the log that each adapter implements. */
-export interface LogMethods
-  extends Omit<EventStore, 'version'>,
-    Pick<HistoryStore, 'pruneHistory'>,
-    Pick<DeliveryStore, 'eventsAfter'> {
+export interface LogMethods extends Omit<EventStore, 'version'>, Pick<HistoryStore, 'pruneHistory'> {
   logRange(): Promise<LogRange>
 }
 

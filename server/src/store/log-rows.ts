@@ -16,9 +16,6 @@ import { fromOrderDetail, orderDetail } from './order-rows.ts'
 import type { RowOf } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
-/** If a subscriber is behind by more than this many events, reading the whole stock is faster. */
-export const MAX_EVENTS_BEHIND = 10_000n
-
 /** A condition on log rows: the pet was added, removed, or changed in anything but its quantity. */
 export const IS_PET_EDIT = "(kind = 'pet' OR kind = 'removed')"
 

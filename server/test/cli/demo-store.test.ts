@@ -36,7 +36,7 @@ test.each(ON_BOTH)(
       const neonTetra = await store.listHistoryPage(16n, 1, undefined)
       expect(neonTetra).toMatchObject({ entries: [{ before: 255, after: 240 }] })
 
-      const delivered = await store.stockEventsAfter(cursor, 1_000)
+      const delivered = await store.eventsAfter(cursor, 1_000)
       if (typeof delivered === 'string') throw new Error(delivered)
       const low = new Set<bigint>()
       for (const event of delivered.events) {

@@ -23,12 +23,12 @@ describe('the event hub', () => {
     }
     const restless = new Reader()
     for (let turn = 0; turn < 40; turn++) {
-      hub.join(restless, `at ${restless.taken.length}`)
+      hub.join(restless, `${restless.taken.length}.a`)
       await Bun.sleep(Math.random() * 8)
       hub.leave(restless)
       await Bun.sleep(Math.random() * 8)
     }
-    hub.join(restless, `at ${restless.taken.length}`)
+    hub.join(restless, `${restless.taken.length}.a`)
     const end = log.length
     while ([...stays, restless].some(({ petIds }) => (petIds.at(-1) ?? 0) < end)) await Bun.sleep(5)
     for (const [index, { petIds }] of stays.entries()) {
@@ -48,11 +48,11 @@ describe('the event hub', () => {
         await turn()
       }
     }
-    hub.join(follower, 'at 0')
+    hub.join(follower, '0.a')
     await settle()
+    log.length = 1
     hub.wake()
     await until(() => log.isAsked)
-    log.length = 1
     hub.join(joining, await hub.startingPoint(undefined))
     await settle()
     log.length = 2
@@ -103,18 +103,18 @@ describe('the event hub', () => {
             leave(reader)
             const start = Math.max(0, log.length - one.back)
             starts.set(reader, start)
-            hub.join(reader, `at ${start}`)
+            hub.join(reader, `${start}.a`)
           } else if (one.act === 'leave') leave(reader)
           else {
             reader.isOpen = one.act === 'go on'
-            hub.resumeReader(reader)
+            hub.wake()
           }
           for (let count = 0; count < turns; count++) await turn()
           for (const each of readers) expectInOrder(each)
         }
         for (const reader of readers) {
           reader.isOpen = true
-          hub.resumeReader(reader)
+          hub.wake()
         }
         const isBehind = () => [...starts].some(([reader, start]) => start + reader.taken.length < log.length)
         while (log.isAsked || isBehind()) {
@@ -133,7 +133,7 @@ describe('the event hub', () => {
     const readers = Array.from({ length: 20 }, () => new Reader())
     for (const [index, reader] of readers.entries()) {
       log.happen(index)
-      hub.join(reader, 'at 0')
+      hub.join(reader, '0.a')
     }
     // Until they have caught up, each reader has its own reads.
     await until(async () => {
@@ -151,40 +151,59 @@ describe('the event hub', () => {
     const reader = new Reader()
     reader.isOpen = false
     log.happen(1_200)
-    hub.join(reader, 'at 0')
+    hub.join(reader, '0.a')
     await Bun.sleep(150)
     expect(reader.taken).toEqual([])
     reader.isOpen = true
-    hub.resumeReader(reader)
+    hub.wake()
     await until(() => reader.petIds.length >= 1_200)
     expect(reader.petIds).toEqual(upTo(1, 1_200))
     hub.leave(reader)
   })
 
-  test('a reader that is too far behind gets a relist and continues from there', async () => {
+  test('a reader whose events are no longer in the log gets a relist and continues from there', async () => {
     const log = new BusyLog(100)
     const hub = new EventHub(log, failed)
     const [follower, late] = [new Reader(), new Reader()]
-    hub.join(follower, 'at 0')
-    await until(() => log.reads > 0)
     log.happen(500)
-    hub.join(late, 'at 0')
+    hub.join(follower, '0.a')
+    hub.join(late, '0.a')
     await until(() => follower.petIds.length > 0 && late.petIds.length > 0)
     log.happen(2)
     hub.wake()
     await until(() => follower.petIds.length >= 3 && late.petIds.length >= 3)
     expect(follower.petIds).toEqual([-1, 501, 502])
     expect(late.petIds).toEqual([-1, 501, 502])
-    expect(follower.taken[0]?.cursor).toBe('at 500')
+    expect(follower.taken[0]?.cursor).toBe('500.a')
     hub.leave(follower)
     hub.leave(late)
+  })
+
+  test('a reader that is more than 10,000 events behind gets a relist', async () => {
+    const log = new BusyLog()
+    const hub = new EventHub(log, failed)
+    const [behind, tooFarBehind] = [new Reader(), new Reader()]
+    log.happen(10_001)
+    hub.join(behind, '1.a')
+    hub.join(tooFarBehind, '0.a')
+    await until(() => behind.petIds.length === 10_000 && tooFarBehind.petIds.length > 0)
+    expect(tooFarBehind.taken).toEqual([{ kind: 'relist', cursor: '10001.a' }])
+    hub.leave(behind)
+    hub.leave(tooFarBehind)
+  })
+
+  test('a text that is not a cursor is rejected as a starting point', async () => {
+    const hub = new EventHub(new BusyLog(), failed)
+    for (const text of ['', 'abc', '-1.0', ' 1.1', '1.1 ', '1.1.1.1.1', '9'.repeat(40)]) {
+      await expect(hub.startingPoint(text)).rejects.toMatchObject({ code: 'invalid_request' })
+    }
   })
 
   test('reads nothing while there are no readers', async () => {
     const log = new BusyLog()
     const hub = new EventHub(log, failed)
     const reader = new Reader()
-    hub.join(reader, 'at 0')
+    hub.join(reader, '0.a')
     await Bun.sleep(20)
     hub.leave(reader)
     const { reads } = log

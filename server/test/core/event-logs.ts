@@ -32,22 +32,18 @@ export class BusyLog {
   }
 
   async latestEventCursor(): Promise<string> {
-    return `at ${this.#events.length}`
+    return `${this.#events.length}.a`
   }
 
-  async stockEventsAfter(
-    cursor: string,
-    limit: number,
-  ): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'> {
+  async eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed'> {
     this.reads++
-    const from = Number(cursor.replace('at ', ''))
-    if (Number.isNaN(from)) return 'unknown_cursor'
+    const from = Number.parseInt(cursor, 10)
     await Bun.sleep(Math.random() * 2)
     if (this.#events.length - from > this.#farthest) return 'relist_needed'
     const events = this.#events.slice(from, from + limit)
     const answer = {
       events,
-      cursor: events.length < limit ? `at ${this.#events.length}` : `at ${from + limit}`,
+      cursor: events.length < limit ? `${this.#events.length}.a` : `${from + limit}.a`,
     }
     this.happen(this.#pace())
     return answer
@@ -64,18 +60,18 @@ export class HeldLog {
   }
 
   async latestEventCursor(): Promise<string> {
-    return `at ${this.length}`
+    return `${this.length}.a`
   }
 
-  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents> {
-    const from = Number(cursor.replace('at ', ''))
+  eventsAfter(cursor: string, limit: number): Promise<StockEvents> {
+    const from = Number.parseInt(cursor, 10)
     const lengthAtCall = this.length
     const { promise, resolve } = Promise.withResolvers<StockEvents>()
     this.#waiting.push((isFresh) => {
       const end = Math.min(isFresh ? this.length : lengthAtCall, from + limit)
       resolve({
         events: upTo(from + 1, end).map((id) => removedAt(BigInt(id))),
-        cursor: `at ${end}`,
+        cursor: `${end}.a`,
       })
     })
     return promise
@@ -111,5 +107,5 @@ export class Reader implements EventReader {
 }
 
 function removedAt(petId: bigint): StockEvent {
-  return { kind: 'removed', petId, at: 0, keyId: 'key', cursor: `at ${petId}` }
+  return { kind: 'removed', petId, at: 0, keyId: 'key', cursor: `${petId}.a` }
 }

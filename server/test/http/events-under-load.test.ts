@@ -10,7 +10,11 @@ const PET_IDS = [1n, 2n, 3n, 9007199254740993n, 9223372036854775807n]
 
 let service: TestService
 beforeAll(async () => {
-  service = await TestService.start({ realTime: true, settings: { metricsPort: '0' } })
+  service = await TestService.start({
+    realTime: true,
+    settings: { metricsPort: '0' },
+    heartbeatMs: 1_000,
+  })
 })
 afterAll(() => service.stop())
 

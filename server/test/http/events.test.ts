@@ -391,14 +391,14 @@ describe('the stream of events', () => {
     const other = await TestService.start({
       wrapStore: (store) => ({
         ...store,
-        stockEventsAfter: async (...request) => {
+        eventsAfter: async (...request) => {
           if (isFailing) {
             failedReads++
             throw new Error('the database is away')
           }
           readsUnderWay++
           try {
-            return await store.stockEventsAfter(...request)
+            return await store.eventsAfter(...request)
           } finally {
             readsUnderWay--
           }
@@ -425,9 +425,9 @@ describe('the stream of events', () => {
     const other = await TestService.start({
       wrapStore: (store) => ({
         ...store,
-        stockEventsAfter: (...request) => {
+        eventsAfter: (...request) => {
           asked++
-          return store.stockEventsAfter(...request)
+          return store.eventsAfter(...request)
         },
       }),
     })

@@ -115,7 +115,7 @@ describe('GET /store/orders', () => {
 
 describe('event streams', () => {
   async function eventsAfter(cursor: string): Promise<[kind: string, data: Record<string, unknown>][]> {
-    const found = await service.store.stockEventsAfter(cursor, 100)
+    const found = await service.store.eventsAfter(cursor, 100)
     if (typeof found === 'string') throw new Error(found)
     const all: [string, Record<string, unknown>][] = []
     let from = cursor

@@ -35,7 +35,7 @@ const detailsOf = (answer: Answer) => (answer.json as { readonly details: readon
 async function eventsDuring(work: () => Promise<unknown>): Promise<unknown[]> {
   const start = await service.store.latestEventCursor()
   await work()
-  const found = await service.store.stockEventsAfter(start, 10_000)
+  const found = await service.store.eventsAfter(start, 10_000)
   if (typeof found === 'string') throw new Error(`the events cannot be read: ${found}`)
   return found.events.map(({ cursor: _, ...event }) => event)
 }

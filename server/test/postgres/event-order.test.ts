@@ -12,7 +12,7 @@ setDefaultTimeout(120_000)
 async function follow(store: Store, cursor: string, changes: () => number): Promise<StockEvent[]> {
   const events: StockEvent[] = []
   while (events.length < changes()) {
-    const found = await store.stockEventsAfter(cursor, 7)
+    const found = await store.eventsAfter(cursor, 7)
     if (typeof found === 'string') throw new Error(found)
     events.push(...found.events)
     cursor = found.cursor

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { MAX_EVENTS_BEHIND } from '../../src/core/stock/event-hub.ts'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
-import { MAX_EVENTS_BEHIND } from '../../src/store/log-rows.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'

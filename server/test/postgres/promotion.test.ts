@@ -120,7 +120,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     expect(ids.pet).toBeGreaterThan(given.pet)
     expect(ids.category).toBeGreaterThan(given.category)
 
-    const goneOn = await second.stockEventsAfter(kept, 10)
+    const goneOn = await second.eventsAfter(kept, 10)
     expect(goneOn).toMatchObject({
       events: [
         { kind: 'change', petId: 2n, after: 1 },
@@ -129,12 +129,12 @@ describe('after the promotion of a standby that lacks the last changes', () => {
         { kind: 'pet', petId: BigInt(ids.pet) },
       ],
     })
-    expect(await second.stockEventsAfter(lost, 10)).toBe('relist_needed')
+    expect(await second.eventsAfter(lost, 10)).toBe('relist_needed')
     // Also once another event has its position.
     for (let quantity = 1; quantity <= 100; quantity++) {
       await second.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity }])
     }
-    expect(await second.stockEventsAfter(lost, 10)).toBe('relist_needed')
+    expect(await second.eventsAfter(lost, 10)).toBe('relist_needed')
     await second.close()
   })
 
@@ -143,13 +143,13 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     const first = await openStore(primary.url(), { tables: 'require_current_tables' })
     const start = await first.latestEventCursor()
     await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1 }])
-    const before = await first.stockEventsAfter(start, 10)
+    const before = await first.eventsAfter(start, 10)
     await primary.stopReplication()
     primary.kill()
     await first.close()
     await standby.promote()
     const second = await openStore(standby.url(), { tables: 'require_current_tables' })
-    expect(await second.stockEventsAfter(start, 10)).toEqual(before)
+    expect(await second.eventsAfter(start, 10)).toEqual(before)
     await second.close()
   })
 })

@@ -79,10 +79,10 @@ test.skipIf(installed === undefined)(
           // The order after the dump had the id 1.
           await second.changeStock([order])
           expect((await second.listOrders({}, 10))[0]?.id).toBeGreaterThan(1n)
-          expect(await second.stockEventsAfter(cursor, 10)).toBe('relist_needed')
+          expect(await second.eventsAfter(cursor, 10)).toBe('relist_needed')
           const now = await second.latestEventCursor()
           await second.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 5, keyId: 'key_a', at: 1 }])
-          expect(await second.stockEventsAfter(now, 10)).toMatchObject({ events: [{ before: 4, after: 5 }] })
+          expect(await second.eventsAfter(now, 10)).toMatchObject({ events: [{ before: 4, after: 5 }] })
         } finally {
           await second.close()
         }

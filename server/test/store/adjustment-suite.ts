@@ -175,14 +175,14 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await quantities()).toEqual([6, 6, 5])
     })
 
-    test('are one commit of any size, and subscribers are notified', async () => {
+    test('are one commit of any size, after which the live view loads the whole stock', async () => {
       const petIds = many(25_000)
       const staged = await store.stagePets()
       await staged.add(petIds.map((id, index) => ({ line: index + 2, value: pet(id) })))
       await staged.finishStaging(0)
       await staged.apply({ at: 1, keyId: 'petstore-import' })
       await staged.discard()
-      const [cursor, events] = [await store.loadStock(() => {}), await store.latestEventCursor()]
+      const cursor = await store.loadStock(() => {})
       const progress: [number, number][] = []
       const counts = await adjust(
         petIds.toReversed().map((petId) => ({ petId, delta: 1 })),
@@ -192,11 +192,6 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(progress.at(-1)).toEqual([25_000, 25_000])
       expect(new Set(await quantities())).toEqual(new Set([6]))
       expect(await store.stockChangesSince(cursor)).toBe('reload')
-      // Either way a reader of events lists the stock again.
-      const told = await store.stockEventsAfter(events, 10)
-      expect(typeof told === 'string' ? told : told.events.map(({ kind }) => kind)).toEqual(
-        typeof told === 'string' ? 'relist_needed' : ['relist'],
-      )
       await adjust(petIds.slice(0, 1_500).map((petId) => ({ petId, quantity: 0 })))
       const [page] = [await store.listRecentHistory(2_000, undefined)]
       if (page === 'unknown_cursor') throw new Error('there was no cursor')
@@ -210,7 +205,7 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
         { petId: 2n, delta: 1 },
         { petId: 1n, delta: -1 },
       ])
-      const told = await store.stockEventsAfter(cursor, 10)
+      const told = await store.eventsAfter(cursor, 10)
       if (typeof told === 'string') throw new Error(told)
       expect(told.events).toMatchObject([
         { kind: 'change', petId: 1n, before: 5, after: 4, reason: 'received', reference: ORIGIN.reference },

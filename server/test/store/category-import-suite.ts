@@ -59,7 +59,7 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
     }
 
     async function eventsAfter(cursor: string) {
-      const found = await other.stockEventsAfter(cursor, 100)
+      const found = await other.eventsAfter(cursor, 100)
       if (typeof found === 'string') throw new Error(found)
       return found.events
     }

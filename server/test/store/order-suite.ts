@@ -51,7 +51,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       (await store.listOrders(...request)).map(({ id }) => id)
     const reservedOf = async (petId: bigint) => (await other.findAvailability(petId))?.reserved
     async function eventsAfter(cursor: string): Promise<unknown[]> {
-      const found = await other.stockEventsAfter(cursor, 100)
+      const found = await other.eventsAfter(cursor, 100)
       if (typeof found === 'string') throw new Error(found)
       return found.events.map((event) => {
         if (event.kind === 'order') return [event.change, event.order]
@@ -234,7 +234,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.changeStock([draft(1n, 2_500)])).toMatchObject([{ order: { quantity: 2_500 } }])
       expect(await reservedOf(1n)).toBe(2_500)
       expect(other.orderTotals().expired).toBe(2_500)
-      const found = await store.stockEventsAfter(cursor, 9_999)
+      const found = await store.eventsAfter(cursor, 9_999)
       if (typeof found === 'string') throw new Error(found)
       const orders = found.events.map((event) => (event.kind === 'order' ? event.order.id : 0n))
       expect(new Set(orders).size).toBe(2_501)

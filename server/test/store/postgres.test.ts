@@ -110,10 +110,10 @@ describe('PostgreSQL database', () => {
       ALTER TABLE log RENAME TO dumped;
       CREATE TABLE log (LIKE dumped INCLUDING ALL);
       INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, previous, '1000000000' FROM dumped`)
-    expect(await store.stockEventsAfter(cursor, 10)).toBe('relist_needed')
+    expect(await store.eventsAfter(cursor, 10)).toBe('relist_needed')
     const anew = await store.latestEventCursor()
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
-    expect(await store.stockEventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
+    expect(await store.eventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
     await discard()
   })
@@ -131,11 +131,11 @@ describe('PostgreSQL database', () => {
     expect(await store.pruneHistory({ keep: 2 }, 1_000)).toBe(51)
     await store.changeStock([change(1n, 4)])
     const expected = [2, 3, 4].map((after) => ({ kind: 'change', after }))
-    expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: expected })
+    expect(await store.eventsAfter(cursor, 10)).toMatchObject({ events: expected })
     // This removes a row of this server, which has a place already.
     const end = await store.latestEventCursor()
     expect(await store.pruneHistory({ keep: 2 }, 1_000)).toBe(1)
-    expect(await store.stockEventsAfter(end, 10)).toMatchObject({ events: [] })
+    expect(await store.eventsAfter(end, 10)).toMatchObject({ events: [] })
     await store.close()
     await discard()
   })

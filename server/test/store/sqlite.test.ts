@@ -83,7 +83,7 @@ describe('SQLite file', () => {
   test('that is an older copy than an event reader has seen makes it list again', async () => {
     const store = openSqliteStore(path)
     const [position, identity] = (await store.latestEventCursor()).split('.')
-    expect(await store.stockEventsAfter(`${Number(position) + 1}.${identity}`, 10)).toBe('relist_needed')
+    expect(await store.eventsAfter(`${Number(position) + 1}.${identity}`, 10)).toBe('relist_needed')
     await store.close()
   })
 
@@ -97,8 +97,8 @@ describe('SQLite file', () => {
     restoreSqlite(copy, again)
     const restored = openSqliteStore(again)
     await restored.changeStock([change(1n, 1)])
-    expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [] })
-    expect(await restored.stockEventsAfter(cursor, 10)).toBe('relist_needed')
+    expect(await store.eventsAfter(cursor, 10)).toMatchObject({ events: [] })
+    expect(await restored.eventsAfter(cursor, 10)).toBe('relist_needed')
     await restored.close()
     await store.close()
   })
@@ -129,7 +129,7 @@ describe('SQLite file', () => {
     const store = openSqliteStore(path)
     expect(await store.latestEventCursor()).toBe(cursor)
     await store.changeStock([change(1n, 3)])
-    expect(await store.stockEventsAfter(cursor, 10)).toMatchObject({ events: [{ before: 2, after: 3 }] })
+    expect(await store.eventsAfter(cursor, 10)).toMatchObject({ events: [{ before: 2, after: 3 }] })
     expect(await store.findDamage()).toEqual([])
     await store.close()
   })

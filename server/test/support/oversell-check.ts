@@ -95,12 +95,12 @@ function heldBy(order: Order | undefined): number {
 
 /** All events after the cursor. */
 export async function eventsAfter(
-  store: Pick<EventStore, 'stockEventsAfter'>,
+  store: Pick<EventStore, 'eventsAfter'>,
   cursor: string,
 ): Promise<StockEvent[]> {
   const all: StockEvent[] = []
   for (let from = cursor; ; ) {
-    const found = await store.stockEventsAfter(from, 1_000)
+    const found = await store.eventsAfter(from, 1_000)
     if (typeof found === 'string') throw new Error(found)
     if (found.events.length === 0) return all
     all.push(...found.events)

@@ -90,9 +90,8 @@ export interface EventStore extends Pick<StockStore, 'version'> {
   latestEventCursor(): Promise<string>
   /**
    * At most `limit` events of all processes after the cursor, in the order of their commits. A reader that continues at the
-   * returned cursor gets each event once. `relist_needed` if the cursor is ahead of the log or belongs to another log, if
-   * the log was pruned past it, or if it is so far back that reading the whole stock is faster. `unknown_cursor` if the text
-   * is not a cursor.
+   * returned cursor gets each event once. `relist_needed` if the cursor is ahead of the log or belongs to another log, or if
+   * the log was pruned past it.
    */
-  stockEventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
+  eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed'>
 }

@@ -1,6 +1,5 @@
 // The ports of webhooks: the store, the sender and the observers of deliveries.
 import Type from 'typebox'
-import type { StockEvents } from '../stock/stock-event.ts'
 import type { EventStore } from '../stock/stock-store.ts'
 import { DateTime, Int64, type RecordOf } from '../values/field.ts'
 import type { Webhook, WebhookProgress } from './webhook.ts'
@@ -113,14 +112,9 @@ export interface WebhookStore {
   recordDeliveries(webhookId: bigint, attempts: readonly DeliveryAttempt[]): Promise<void>
 }
 
-export interface DeliveryStore extends Pick<EventStore, 'version' | 'latestEventCursor'> {
+export interface DeliveryStore extends EventStore {
   /** Whether other processes may deliver, too. */
   readonly sharesDeliveries: boolean
-  /**
-   * Like `stockEventsAfter`, but the cursor may be any distance back. `relist_needed` only if the log was pruned past the
-   * cursor, or if the cursor is ahead of the log or belongs to another log. `unknown_cursor` if the text is not a cursor.
-   */
-  eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'>
   /**
    * Leases every free webhook, renews leases after half of their time, and returns all webhooks that this process has
    * leased.

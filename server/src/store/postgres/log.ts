@@ -1,8 +1,9 @@
+import { MAX_EVENTS_BEHIND } from '../../core/stock/event-hub.ts'
 import { fromCursor } from '../../core/stock/log-cursor.ts'
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { cursorAt, isCursorOf, type LogMethods, type LogRange } from '../cursor.ts'
 import { pruneStatement } from '../history.ts'
-import { LOG_SELECT_LIST, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_SELECT_LIST, type LogRow, toEvent } from '../log-rows.ts'
 import { inLongSession, statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { hasState, STATEMENT_CANCELLED } from './failures.ts'
@@ -45,9 +46,7 @@ export function logMethods(connection: Connection): LogMethods {
       return cursorAt(range, range.position)
     },
 
-    stockEventsAfter: (cursor, limit) =>
-      retryOnTimeout(() => eventsAfter(connection, cursor, limit, MAX_EVENTS_BEHIND)),
-    eventsAfter: (cursor, limit) => retryOnTimeout(() => eventsAfter(connection, cursor, limit, undefined)),
+    eventsAfter: (cursor, limit) => retryOnTimeout(() => eventsAfter(connection, cursor, limit)),
 
     pruneHistory: async (limit, maxRows) => {
       // Assigns a place to each row first, because a row that is pruned without a place would never become an event.
@@ -95,17 +94,15 @@ async function eventsAfter(
   connection: Connection,
   cursor: string,
   limit: number,
-  maxBehind: bigint | undefined,
-): Promise<StockEvents | 'relist_needed' | 'unknown_cursor'> {
+): Promise<StockEvents | 'relist_needed'> {
   const start = fromCursor(cursor)
-  if (start === undefined) return 'unknown_cursor'
+  if (start === undefined) return 'relist_needed'
   const [numbering, placeRows] = await connection.run((session) =>
     // The statements run in order, so the second sees the places that the first has assigned.
     Promise.all([numberLog(session), placesAfter(session, start.position, limit)]),
   )
   const range = rangeOf(numbering)
   if (!isCursorOf(range, start)) return 'relist_needed'
-  if (maxBehind !== undefined && range.position - start.position > maxBehind) return 'relist_needed'
   // A connection pooler may have sent the second statement to another server, where later places belong to another identity.
   const rows = placeRows.filter(({ place }) => place <= numbering.last)
   // If the next place is missing, or a place has lost its row, events were pruned.

@@ -2,7 +2,7 @@ import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { LogMethods } from '../cursor.ts'
 import { pruneStatement } from '../history.ts'
-import { LOG_SELECT_LIST, type LogRow, MAX_EVENTS_BEHIND, toEvent } from '../log-rows.ts'
+import { LOG_SELECT_LIST, type LogRow, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
@@ -13,16 +13,13 @@ export function logMethods(connection: Connection): LogMethods {
     WHERE id > ? AND id <= ? ORDER BY id LIMIT ?
   `)
 
-  const eventsAfter = (cursor: string, limit: number, maxRowsBehind: bigint | undefined) =>
-    connection.readLog((end): StockEvents | 'relist_needed' | 'unknown_cursor' => {
+  const eventsAfter = (cursor: string, limit: number) =>
+    connection.readLog((end): StockEvents | 'relist_needed' => {
       const start = fromCursor(cursor)
-      if (start === undefined) return 'unknown_cursor'
-      const rowsBehind = end.position - start.position
-      const isInvalid = start.identity !== end.identity || start.position < end.pruned
-      if (isInvalid || rowsBehind < 0n || (maxRowsBehind !== undefined && rowsBehind > maxRowsBehind))
-        return 'relist_needed'
-      if (rowsBehind === 0n) return { events: [], cursor }
       const { identity } = end
+      if (start?.identity !== identity || start.position < end.pruned || start.position > end.position)
+        return 'relist_needed'
+      if (start.position === end.position) return { events: [], cursor }
       const events = rowsAfter
         .all(start.position, end.position, limit)
         .map((row) => toEvent(row, toCursor({ position: row.id, identity })))
@@ -36,8 +33,7 @@ export function logMethods(connection: Connection): LogMethods {
 
     latestEventCursor: () => connection.readLog(toCursor),
 
-    stockEventsAfter: (cursor, limit) => eventsAfter(cursor, limit, MAX_EVENTS_BEHIND),
-    eventsAfter: (cursor, limit) => eventsAfter(cursor, limit, undefined),
+    eventsAfter,
 
     pruneHistory: async (limit, maxRows) => {
       const [removed = 0] = await connection.commit([pruneStatement(limit, maxRows)])
