@@ -8,7 +8,7 @@ import {
   requirePermission,
 } from '../core/keys/api-key.ts'
 import { hashTypedCode } from '../core/keys/pairing.ts'
-import type { Admission, LimitStatus, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
+import type { Admission, KeyWindows, LimitStatus, Refusal, WindowStatus } from '../core/limits/limit-store.ts'
 import { reportedWindow } from '../core/limits/rate-windows.ts'
 import { SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -284,8 +284,12 @@ function checkKey(context: OperationContext, key: ApiKey | undefined): void {
 function countRequest(context: OperationContext): MaybePromise<WindowStatus | Admission> {
   const { parts, caller, route } = context
   if (route.type === 'operation' && route.operation.isExemptFromLimits) {
+    const report = (windows: KeyWindows) => {
+      context.keyWindows = windows
+      return reportedWindow(windows)
+    }
     const windows = parts.services.limits.windowsOf(caller.id, caller.limits)
-    return windows instanceof Promise ? windows.then(reportedWindow) : reportedWindow(windows)
+    return windows instanceof Promise ? windows.then(report) : report(windows)
   }
   return parts.services.limits.admit(caller.id, caller.limits)
 }
@@ -451,10 +455,11 @@ function setPrepared(context: OperationContext, value: unknown): void {
 }
 
 function respond(context: OperationContext): MaybePromise<Reply> {
-  const { request, caller, secretHash, params, query, body, ifMatch, idempotency } = context
+  const { request, caller, keyWindows, secretHash, params, query, body, ifMatch, idempotency } = context
   const input = {
     request,
     key: caller,
+    keyWindows,
     confirmKey: () => confirmKey(context),
     secretHash,
     params,

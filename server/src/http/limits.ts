@@ -55,8 +55,9 @@ export const getLimits = defineOperation('GET', '/limits', {
     'Returns the plan and the permissions of the key, and the status of both rate-limit windows. Response headers report only the window with fewer remaining requests, or the ban. The request does not count towards the limits, and is answered even if they are exceeded or the key is banned.',
   isExemptFromLimits: true,
   success: { description: 'The rate limits of the key.', schema: KeyLimits },
-  reply: async ({ key: { id, name, plan, permissions, limits }, request }, services) => {
-    const { minute, day, bannedUntil } = await services.limits.windowsOf(id, limits)
+  reply: ({ key: { id, name, plan, permissions }, keyWindows, request }) => {
+    if (keyWindows === undefined) throw new Error('GET /limits must be exempt from the limits of its key')
+    const { minute, day, bannedUntil } = keyWindows
     const body = {
       plan,
       key: { id, name },

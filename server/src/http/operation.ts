@@ -4,7 +4,7 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ApiKey, Permission, Plan } from '../core/keys/api-key.ts'
 import type { KeyManager } from '../core/keys/key-manager.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
-import type { LimitKeeper } from '../core/limits/limit-store.ts'
+import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
@@ -78,6 +78,8 @@ export type PathSegments = Readonly<Record<string, string>>
 export interface Input<Params extends Fields = Fields, Query extends Fields = Fields, Body = unknown> {
   readonly request: HttpRequest
   readonly key: ApiKey
+  /** The windows of the key, if the operation is exempt from its limits. */
+  readonly keyWindows: KeyWindows | undefined
   /** Throws if the key may no longer do this. */
   confirmKey(): MaybePromise<void>
   /** The hash of the secret or pairing code that was sent, by which the key can be looked up again. */

@@ -7,7 +7,7 @@ import {
 } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
-import type { LimitStatus } from '../core/limits/limit-store.ts'
+import type { KeyWindows, LimitStatus } from '../core/limits/limit-store.ts'
 import type { AddressWindows } from '../core/limits/rate-windows.ts'
 import type { Requester } from '../core/stock/group-commit.ts'
 import { ServiceError } from '../core/values/errors.ts'
@@ -111,6 +111,8 @@ export class RequestContext implements FinishedRequest {
   /** The limit that the rate-limit headers describe. */
   limitStatus: LimitStatus | undefined
   limitRefusal: LimitRefusal | undefined
+  /** The windows of the key, if the operation is exempt from its limits. */
+  keyWindows: KeyWindows | undefined
   isPairing = false
   /** The span of this request in the caller's trace. */
   trace: TraceContext | undefined

@@ -13,8 +13,8 @@ import {
   layoutOf,
   type StoredColumns,
 } from './import-tables.ts'
-import { IS_PET_EDIT } from './log-rows.ts'
-import { crossingStatements, IN_STEP, THRESHOLD } from './low-stock.ts'
+import { IS_PET_EDIT, insertLogSql } from './log-rows.ts'
+import { crossingStatements, IN_STEP, setThresholds, THRESHOLD } from './low-stock.ts'
 import { excludedValues, runStatements, type SqlValue } from './sql.ts'
 
 /**
@@ -67,9 +67,9 @@ const petWrites = (condition: string) => {
     FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
     `UPDATE stock SET status = incoming.status FROM differing AS incoming
     WHERE incoming.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> incoming.status AND stock.pet_id = incoming.id`,
-    `UPDATE stock SET low_at = (
-      SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
-    WHERE pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${CHANGES_RECORD})`,
+    setThresholds(
+      `pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM ${rows} AND NOT is_new AND ${CHANGES_RECORD})`,
+    ),
   ]
 }
 
@@ -202,10 +202,6 @@ const GETS_NEW_THRESHOLD = `pet_id IN (
   SELECT pets.id FROM differing AS incoming JOIN pets ON pets.category_id = incoming.id
   WHERE incoming.id BETWEEN $1 AND $2 AND incoming.old_low_stock_at IS DISTINCT FROM incoming.low_stock_at
     AND pets.low_stock_at IS NULL)`
-const WRITE_THRESHOLDS = `
-  UPDATE stock SET low_at = (
-    SELECT incoming.low_stock_at FROM pets JOIN differing AS incoming ON incoming.id = pets.category_id WHERE pets.id = pet_id)
-  WHERE ${GETS_NEW_THRESHOLD}`
 
 interface LoggedCategories {
   /** Selects the categories. Its parameters begin with $3. */
@@ -222,9 +218,16 @@ async function logCategories<Value>(
 ): Promise<void> {
   const { nextLogId, jsonObjectFunction } = database.dialect
   await session.run(
-    `INSERT INTO log (id, kind, at, key_id, detail)
-    SELECT ${nextLogId}, 'category', CAST($1 AS BIGINT), $2, ${categoryDetailSql(jsonObjectFunction, isNew)}
-    FROM (${query}) AS written`,
+    insertLogSql(
+      {
+        id: nextLogId,
+        kind: "'category'",
+        at: 'CAST($1 AS BIGINT)',
+        key_id: '$2',
+        detail: categoryDetailSql(jsonObjectFunction, isNew),
+      },
+      `FROM (${query}) AS written`,
+    ),
     at,
     keyId,
     ...values,
@@ -273,7 +276,7 @@ export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {
       await session.run(WRITE_CATEGORIES, from, to)
       const query = 'SELECT * FROM differing WHERE id BETWEEN $3 AND $4 ORDER BY id'
       await logCategories(tables, options, { query, isNew: 'is_new', values: [from, to] })
-      await session.run(WRITE_THRESHOLDS, from, to)
+      await session.run(setThresholds(GETS_NEW_THRESHOLD), from, to)
       await runStatements(
         tables.session,
         crossingStatements(database.dialect, GETS_NEW_THRESHOLD, [from, to], options),

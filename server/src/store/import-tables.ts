@@ -13,6 +13,7 @@ import {
 import type { RefusedLine } from '../core/transfer/rows.ts'
 import { codecsOf, columnName, type Fields, MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import { isInGeneratedRangeSql } from './generated-ids.ts'
+import { insertLogSql } from './log-rows.ts'
 import type { Columns, Dialect, LongSession, SqlValue, StoreClock } from './sql.ts'
 
 /** Parameter values that make a statement with `id BETWEEN $1 AND $2` cover all ids. */
@@ -434,8 +435,16 @@ export class ImportTables<Value> implements StagedImport<Value> {
   /** Writes one log row that asks subscribers to read the whole stock again, instead of a row for each change. */
   async logRelist({ at, keyId }: ApplyOptions): Promise<void> {
     await this.session.run(
-      `INSERT INTO log (id, kind, at, key_id)
-      SELECT ${this.database.dialect.nextLogId}, 'relist', CAST($1 AS BIGINT), $2`,
+      insertLogSql(
+        {
+          id: this.database.dialect.nextLogId,
+          kind: "'relist'",
+          at: 'CAST($1 AS BIGINT)',
+          key_id: '$2',
+        },
+        // The id needs a SELECT.
+        '',
+      ),
       at,
       keyId,
     )
@@ -461,12 +470,25 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
     await this.session.analyze('numbered')
     await this.session.run(
-      `INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, previous, reason, reference, detail)
-      SELECT numbered.id, '${logKind}', numbered.pet_id, ${before}, incoming.quantity, stock.status,
-         CAST($3 AS BIGINT), $4, last_change, $5, $6, detail
-      FROM numbered
-      JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
-      JOIN (SELECT *, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS incoming ON incoming.id = numbered.pet_id`,
+      insertLogSql(
+        {
+          id: 'numbered.id',
+          kind: `'${logKind}'`,
+          pet_id: 'numbered.pet_id',
+          before,
+          after: 'incoming.quantity',
+          status: 'stock.status',
+          at: 'CAST($3 AS BIGINT)',
+          key_id: '$4',
+          previous: 'last_change',
+          reason: '$5',
+          reference: '$6',
+          detail: 'detail',
+        },
+        `FROM numbered
+        JOIN stock ON stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2
+        JOIN (SELECT *, ${detail} AS detail FROM differing WHERE id BETWEEN $1 AND $2) AS incoming ON incoming.id = numbered.pet_id`,
+      ),
       from,
       to,
       at,

@@ -1,7 +1,7 @@
 import type { PetWithEntry } from '../core/catalog/catalog-draft.ts'
 import type { Reason } from '../core/stock/adjustment-fields.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
-import { isLow, isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
+import { INVENTORY_KINDS, isLow, isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
@@ -19,9 +19,8 @@ import type { SqlValue } from './sql.ts'
 /** A condition on log rows: the pet was added, removed, or changed in anything but its quantity. */
 export const IS_PET_EDIT = "(kind = 'pet' OR kind = 'removed')"
 
-/** A condition on log rows: the row may change the inventory list. */
-export const MAY_CHANGE_INVENTORY =
-  "kind <> 'order' AND kind <> 'low' AND kind <> 'recovered' AND kind <> 'category'"
+/** A condition on log rows: the row changes the inventory list. SQLite builds a temporary table for IN. */
+export const CHANGES_INVENTORY = `(${INVENTORY_KINDS.map((kind) => `kind = '${kind}'`).join(' OR ')})`
 
 type FullLogRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
 
@@ -67,6 +66,19 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
 /** The columns of the log that the program writes. */
 export const LOG_COLUMNS = COPIED_TABLES.log
 export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS)
+
+/**
+ * An INSERT into the log. `values` has the expression of each column; other columns are empty. With `source`, which begins with
+ * FROM, it inserts a log row for each row of the source.
+ */
+export function insertLogSql(
+  values: Readonly<Partial<Record<keyof typeof LOG_COLUMNS, string>>>,
+  source?: string,
+): string {
+  const expressions = Object.values(values)
+  const rows = source === undefined ? `VALUES (${expressions})` : `SELECT ${expressions} ${source}`
+  return `INSERT INTO log (${Object.keys(values)}) ${rows}`
+}
 
 /**
  * A condition on log rows: the row changed a quantity. A pet is created from 0 and removed to 0. Other rows of the kind `pet`

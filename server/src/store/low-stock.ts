@@ -1,6 +1,7 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { ChangeOrigin } from '../core/stock/command.ts'
 import { crossingDetailSql } from './catalog-rows.ts'
+import { insertLogSql } from './log-rows.ts'
 import {
   type Dialect,
   inLongSession,
@@ -11,7 +12,7 @@ import {
   statement,
 } from './sql.ts'
 
-/** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/stock-draft.ts. */
+/** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/stock-draft.ts; a test compares both. */
 export const IS_LOW = '(low_at IS NOT NULL AND quantity - reserved <= low_at)'
 /** A condition on `stock`: the pet has crossed its threshold, and the crossing is not in the log yet. */
 export const HAS_CROSSED = `is_low <> ${IS_LOW}`
@@ -23,8 +24,16 @@ export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id
 export const IN_STEP =
   'pet_id BETWEEN $1 AND $2 AND pet_id IN (SELECT id FROM differing WHERE id BETWEEN $1 AND $2)'
 
-/** The threshold that applies to a pet, from `pets` and `categories`. */
+/**
+ * The threshold that applies to a pet, from `pets` and `categories`. It is the rule of `thresholdOf` in
+ * core/stock/stock-draft.ts; a test compares both.
+ */
 export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
+/** Sets the thresholds of the rows of `stock` that fulfil the condition. */
+export const setThresholds = (condition: string) => `
+  UPDATE stock SET low_at = (
+    SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
+  WHERE ${condition}`
 
 /**
  * Statements that log the pets that have crossed their thresholds, in the commit that changes them. `condition` selects rows of
@@ -40,11 +49,17 @@ export function crossingStatements(
   const keyParameter = `$${values.length + 2}`
   return [
     statement(
-      `INSERT INTO log (id, kind, pet_id, at, key_id, detail)
-      SELECT ${nextLogId}, CASE WHEN is_low THEN 'recovered' ELSE 'low' END, pet_id,
-        CAST(${atParameter} AS BIGINT), ${keyParameter},
-        ${crossingDetailSql(jsonObjectFunction)}
-      FROM (SELECT * FROM stock WHERE ${condition} AND ${HAS_CROSSED} ORDER BY pet_id) AS crossed`,
+      insertLogSql(
+        {
+          id: nextLogId,
+          kind: "CASE WHEN is_low THEN 'recovered' ELSE 'low' END",
+          pet_id: 'pet_id',
+          at: `CAST(${atParameter} AS BIGINT)`,
+          key_id: keyParameter,
+          detail: crossingDetailSql(jsonObjectFunction),
+        },
+        `FROM (SELECT * FROM stock WHERE ${condition} AND ${HAS_CROSSED} ORDER BY pet_id) AS crossed`,
+      ),
       ...values,
       at,
       keyId,
@@ -68,8 +83,8 @@ export function thresholdMethods(
     petsWithOldThreshold: (categoryId) => {
       const text = `
         SELECT pets.id FROM pets ${database.dialect.joinByIndex('stock', 'stock.pet_id = pets.id')}
-        WHERE category_id = ${categoryId} AND pets.low_stock_at IS NULL
-          AND low_at IS DISTINCT FROM (SELECT low_stock_at FROM categories WHERE categories.id = ${categoryId})
+          JOIN categories ON categories.id = category_id
+        WHERE category_id = ${categoryId} AND low_at IS DISTINCT FROM ${THRESHOLD}
         ORDER BY pets.id`
       const read = async (session: LongSession) => {
         const ids: bigint[] = []

@@ -16,8 +16,8 @@ import {
   toPet,
 } from './catalog-rows.ts'
 import { advanceIdsStatements } from './generated-ids.ts'
-import { IS_PET_EDIT } from './log-rows.ts'
-import { crossingStatements, THRESHOLD, thresholdMethods } from './low-stock.ts'
+import { IS_PET_EDIT, insertLogSql } from './log-rows.ts'
+import { crossingStatements, setThresholds, thresholdMethods } from './low-stock.ts'
 import {
   type Dialect,
   insertRows,
@@ -46,17 +46,22 @@ export function petMethods(
     const isAdded = `pet_id IN (${placeholders(ids.length)})`
     const by = { at: clock(), keyId: SYSTEM_KEY_ID }
     return [
+      statement(setThresholds(isAdded), ...ids),
       statement(
-        `UPDATE stock SET low_at = (
-          SELECT ${THRESHOLD} FROM pets JOIN categories ON categories.id = category_id WHERE pets.id = pet_id)
-        WHERE ${isAdded}`,
-        ...ids,
-      ),
-      statement(
-        `INSERT INTO log (id, kind, pet_id, after, status, at, key_id, previous, detail)
-        SELECT ${nextLogId}, 'pet', pet_id, quantity, status, CAST($${ids.length + 1} AS BIGINT), '${SYSTEM_KEY_ID}',
-          ${LATEST_PET_ROW}, ${petDetailSql(jsonObjectFunction, 'true')}
-        FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
+        insertLogSql(
+          {
+            id: nextLogId,
+            kind: "'pet'",
+            pet_id: 'pet_id',
+            after: 'quantity',
+            status: 'status',
+            at: `CAST($${ids.length + 1} AS BIGINT)`,
+            key_id: `'${SYSTEM_KEY_ID}'`,
+            previous: LATEST_PET_ROW,
+            detail: petDetailSql(jsonObjectFunction, 'true'),
+          },
+          `FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
+        ),
         ...ids,
         by.at,
       ),

@@ -9,7 +9,7 @@ import type {
 } from '../stock/command.ts'
 import type { LockedEntry } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
-import { type StockDraft, takeId } from '../stock/stock-draft.ts'
+import { type StockDraft, takeId, thresholdOf } from '../stock/stock-draft.ts'
 import { type ErrorDetail, ServiceError } from '../values/errors.ts'
 import { invalidField, isSameRecord, withUpdate } from '../values/field.ts'
 import { allowsRecord } from '../values/record-tag.ts'
@@ -329,10 +329,6 @@ export class CatalogDraft {
       if (this.#stock.findEntry(id) === undefined && !chosenIds.has(id)) return id
     }
   }
-}
-
-function thresholdOf(pet: Pet, category: Category | undefined): number | null {
-  return pet.lowStockAt ?? category?.lowStockAt ?? null
 }
 
 function toError(plan: Exclude<PetPlan | MissingFields, PlannedPet>, upsert: PetUpsert): ServiceError {

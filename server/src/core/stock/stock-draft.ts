@@ -52,8 +52,11 @@ export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
   return record.kind === 'change'
 }
 
+/** The kinds of records that change the inventory list. */
+export const INVENTORY_KINDS = ['change', 'pet', 'removed'] as const satisfies readonly PetRecord['kind'][]
+
 export function isPetRecord(record: LogRecord): record is PetRecord {
-  return record.kind === 'change' || record.kind === 'pet' || record.kind === 'removed'
+  return INVENTORY_KINDS.some((kind) => kind === record.kind)
 }
 
 /** The units that can be ordered. Negative if the quantity was set below the reserved units. */
@@ -73,6 +76,15 @@ export function takeId(
   const id = ids[index]
   if (id === undefined) throw new Error(`there are only ${ids.length} ids for new ${noun}`)
   return id
+}
+
+interface OwnThreshold {
+  readonly lowStockAt?: number | undefined
+}
+
+/** The threshold that applies to a pet. THRESHOLD of store/low-stock.ts is the same rule in SQL. */
+export function thresholdOf(pet: OwnThreshold, category: OwnThreshold | undefined): number | null {
+  return pet.lowStockAt ?? category?.lowStockAt ?? null
 }
 
 /** IS_LOW of store/low-stock.ts is the same rule in SQL. */

@@ -1,7 +1,7 @@
 import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { ImportableDecision } from '../../core/stock/decide.ts'
 import { isPetRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
-import { LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
+import { insertLogSql, LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
 import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
 import { type SqlValue, type Statement, statement } from '../sql.ts'
 import { catalogStatements } from './catalog.ts'
@@ -47,10 +47,14 @@ const WRITE_QUANTITY_CHANGES = `
   ), changed AS MATERIALIZED (
     SELECT * FROM unnest(${arrayPlaceholders(CHANGE_COLUMNS)}) AS changed (${Object.keys(CHANGE_COLUMNS)})
   ), recorded AS (
-    INSERT INTO log (${LOG_COLUMN_NAMES})
-    SELECT first_id + id, kind, pet_id, before, after, status, at, key_id, coalesce(first_id + previous_index, previous),
-      reason, reference, detail
-    FROM taken, changed
+    ${insertLogSql(
+      {
+        ...Object.fromEntries(LOG_COLUMN_NAMES.map((name) => [name, name])),
+        id: 'first_id + id',
+        previous: 'coalesce(first_id + previous_index, previous)',
+      },
+      'FROM taken, changed',
+    )}
   )
   UPDATE stock SET quantity = after, last_change = first_id + id, is_low = coalesce(changed.is_low, stock.is_low)
   FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`
@@ -91,8 +95,10 @@ const STOCK_COLUMNS = {
 } as const
 const WRITE_ORDERS_AND_STOCK = `
   WITH logged AS (
-    INSERT INTO log (kind, ${Object.keys(ORDER_LOG_COLUMNS)})
-    SELECT 'order', * FROM unnest(${arrayPlaceholders(ORDER_LOG_COLUMNS)})
+    ${insertLogSql(
+      { id: 'id', pet_id: 'pet_id', at: 'at', key_id: 'key_id', detail: 'detail', kind: "'order'" },
+      `FROM unnest(${arrayPlaceholders(ORDER_LOG_COLUMNS)}) AS changed (${Object.keys(ORDER_LOG_COLUMNS)})`,
+    )}
   ), stocked AS (
     UPDATE stock SET
       quantity = coalesce(new_row.quantity, stock.quantity), reserved = coalesce(new_row.reserved, stock.reserved),

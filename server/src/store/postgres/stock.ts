@@ -19,6 +19,7 @@ import { type CommitOptions, PetsLockedError, type StockStore } from '../../core
 import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
+  CHANGES_INVENTORY,
   LOCKED_SELECT_LIST,
   type LockedRow,
   type StockRow,
@@ -258,20 +259,22 @@ async function decideAndWrite(
  * statement, so there is no `isStandby` check as in `loadStock`.
  */
 function changedSince(sql: SQL, snapshot: string, prunings: string) {
-  return sql<ChangedRow[]>`
-    WITH changed AS MATERIALIZED (
-      SELECT pet_id, kind FROM log_since(${snapshot}::pg_snapshot, ${MAX_CHANGES_TO_APPLY + 1}::bigint)
-    ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS has_relist FROM changed)
-    SELECT (
-        SELECT token FROM running_server
-        WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass
-      ) AS server, pg_current_snapshot()::text AS snapshot, prunings,
-      prunings <> ${prunings}::bigint AND pruned_xid >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AS is_pruned,
-      log_rows, has_relist, each.pet_id, stock.quantity, stock.status
-    FROM log_state CROSS JOIN total
-    LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE kind IN ('change', 'pet', 'removed')) AS each ON log_rows <= ${MAX_CHANGES_TO_APPLY}::bigint
-    LEFT JOIN stock ON stock.pet_id = each.pet_id`.execute()
+  return sql.unsafe<ChangedRow[]>(CHANGED_SINCE, [snapshot, BigInt(prunings)]).execute()
 }
+
+const CHANGED_SINCE = `
+  WITH changed AS MATERIALIZED (
+    SELECT pet_id, kind FROM log_since($1::pg_snapshot, ${MAX_CHANGES_TO_APPLY + 1})
+  ), total AS (SELECT count(*) AS log_rows, bool_or(kind = 'relist') AS has_relist FROM changed)
+  SELECT (
+      SELECT token FROM running_server
+      WHERE is_only AND started = pg_postmaster_start_time() AND log_oid = 'log'::regclass
+    ) AS server, pg_current_snapshot()::text AS snapshot, prunings,
+    prunings <> $2::bigint AND pruned_xid >= pg_snapshot_xmin($1::pg_snapshot) AS is_pruned,
+    log_rows, has_relist, each.pet_id, stock.quantity, stock.status
+  FROM log_state CROSS JOIN total
+  LEFT JOIN (SELECT DISTINCT pet_id FROM changed WHERE ${CHANGES_INVENTORY}) AS each ON log_rows <= ${MAX_CHANGES_TO_APPLY}
+  LEFT JOIN stock ON stock.pet_id = each.pet_id`
 
 const LOCK_PETS = `
   SELECT ${LOCKED_SELECT_LIST}, reserved > 0 AND EXISTS (
