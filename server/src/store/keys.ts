@@ -67,48 +67,10 @@ const MAX_UNCOMMITTED_AUDIT_ROWS = 100n
 export function keyMethods(database: SqlDatabase): KeyStore {
   const order = `created_at, ${database.dialect.apiKeyOrderColumn}`
 
-  /** Locks the target, the actor and every key that manages keys. */
-  const lockForCommand = async (session: LongSession, targetId: string, actor: KeyActor) => {
-    const actorId = actor.type === 'key' ? actor.id : targetId
-    const condition = `id = $1 OR id = $2 OR permissions LIKE '%keys%'`
-    const locked = await lockKeys(database, session, condition, targetId, actorId)
-    return {
-      actor: actor.type === 'key' ? locked.find(({ id }) => id === actorId) : undefined,
-      target: locked.find(({ id }) => id === targetId),
-      managers: locked.filter(({ permissions }) => permissions.includes('keys')),
-    }
-  }
-
   return {
     findKey: (hash) => findKey(database, hash),
-
-    listSecretHashes: async (after) => {
-      const [last] = await database.rows<{ id: bigint | null }>('SELECT max(id) AS id FROM audit')
-      const position = last?.id ?? 0n
-      // Every change of a key writes an audit row in the same commit.
-      const rows =
-        after === undefined
-          ? await database.rows<{ hash: string }>('SELECT hash FROM key_secrets')
-          : await database.rows<{ hash: string }>(
-              `SELECT hash FROM key_secrets
-              WHERE key_id IN (SELECT key_id FROM audit WHERE id > CAST($1 AS BIGINT))`,
-              after - MAX_UNCOMMITTED_AUDIT_ROWS,
-            )
-      return { hashes: rows.map(({ hash }) => hash), position }
-    },
-
-    countActiveKeys: async (now) => {
-      // One row for all keys with the same state. `keyState` decides which of them are active.
-      const rows = await database.rows<KeyGroupRow>(
-        `SELECT plan, min(revoked_at) AS revoked_at, min(paused_at) AS paused_at, expires_at, count(*) AS keys
-        FROM keys GROUP BY plan, revoked_at IS NULL, paused_at IS NULL, expires_at`,
-      )
-      const counts: Record<Plan, number> = { free: 0, pro: 0, business: 0, enterprise: 0 }
-      for (const { plan, keys, ...row } of rows) {
-        if (keyState(readKeyTimes(row), now) === 'active') counts[plan] += Number(keys)
-      }
-      return counts
-    },
+    listSecretHashes: (after) => listSecretHashes(database, after),
+    countActiveKeys: (now) => countActiveKeys(database, now),
 
     listKeys: () => readRecords(database, database, ''),
 
@@ -125,15 +87,7 @@ export function keyMethods(database: SqlDatabase): KeyStore {
 
     findKeyRecord: async (keyId) => (await readRecords(database, database, 'WHERE id = $1', keyId))[0],
 
-    runKeyCommand: (actor, command, at) =>
-      inTransaction(database, async (session) => {
-        const keyId = command.type === 'create' ? command.key.id : command.keyId
-        const locked = await lockForCommand(session, keyId, actor)
-        requireAllowed(actor, command, locked, at)
-        const stamp = { at, actor: actor.type === 'key' ? keyActorName(locked.actor) : actor.name }
-        await runStatements(session, commandStatements(command, locked.target, stamp))
-        return readRecord(database, session, keyId)
-      }),
+    runKeyCommand: (actor, command, at) => runKeyCommand(database, actor, command, at),
 
     findKeyByPairingCode: async (hash, at) => {
       const [row] = await database.rows<object>(
@@ -145,31 +99,7 @@ export function keyMethods(database: SqlDatabase): KeyStore {
       return row === undefined ? undefined : fromKeyRow(readKey(row))
     },
 
-    pairKey: (codeHash, secret, at) =>
-      inTransaction(database, async (session) => {
-        const [code] = await session.rows<{ key_id: string; created_by: string }>(
-          'SELECT key_id, created_by FROM pairing_codes WHERE hash = $1',
-          codeHash,
-        )
-        if (code === undefined) return undefined
-        const { key_id: keyId, created_by: createdBy } = code
-        const [key] = await lockKeys(database, session, 'id = $1', keyId)
-        if (key === undefined || keyState(key, at) !== 'active') return undefined
-        const usedCodes = await session.run(`DELETE FROM pairing_codes WHERE ${VALID_CODE}`, codeHash, at)
-        if (usedCodes === 0) return undefined
-        await runStatements(session, [
-          // Leaves room for the new secret.
-          statement(
-            `DELETE FROM key_secrets WHERE key_id = $1 AND hash NOT IN (
-              SELECT hash FROM key_secrets WHERE key_id = $1 ORDER BY created_at DESC, hash LIMIT $2)`,
-            keyId,
-            MAX_SECRETS - 1,
-          ),
-          insertSecret(keyId, secret),
-          insertAudit({ at, actor: keyActorName(key) }, 'pair', keyId, `with a code of ${createdBy}`),
-        ])
-        return readRecord(database, session, keyId)
-      }),
+    pairKey: (codeHash, secret, at) => pairKey(database, codeHash, secret, at),
 
     listKeyAudit: async (keyId, limit, before) => {
       const rows = await database.rows<object>(
@@ -181,6 +111,102 @@ export function keyMethods(database: SqlDatabase): KeyStore {
       return rows.map(readAuditEntry)
     },
   }
+}
+
+async function listSecretHashes(
+  database: SqlDatabase,
+  after: bigint | undefined,
+): ReturnType<KeyStore['listSecretHashes']> {
+  const [last] = await database.rows<{ id: bigint | null }>('SELECT max(id) AS id FROM audit')
+  const position = last?.id ?? 0n
+  // Every change of a key writes an audit row in the same commit.
+  const rows =
+    after === undefined
+      ? await database.rows<{ hash: string }>('SELECT hash FROM key_secrets')
+      : await database.rows<{ hash: string }>(
+          `SELECT hash FROM key_secrets
+          WHERE key_id IN (SELECT key_id FROM audit WHERE id > CAST($1 AS BIGINT))`,
+          after - MAX_UNCOMMITTED_AUDIT_ROWS,
+        )
+  return { hashes: rows.map(({ hash }) => hash), position }
+}
+
+async function countActiveKeys(database: SqlDatabase, now: number): Promise<Record<Plan, number>> {
+  // One row for all keys with the same state. `keyState` decides which of them are active.
+  const rows = await database.rows<KeyGroupRow>(
+    `SELECT plan, min(revoked_at) AS revoked_at, min(paused_at) AS paused_at, expires_at, count(*) AS keys
+    FROM keys GROUP BY plan, revoked_at IS NULL, paused_at IS NULL, expires_at`,
+  )
+  const counts: Record<Plan, number> = { free: 0, pro: 0, business: 0, enterprise: 0 }
+  for (const { plan, keys, ...row } of rows) {
+    if (keyState(readKeyTimes(row), now) === 'active') counts[plan] += Number(keys)
+  }
+  return counts
+}
+
+function runKeyCommand(
+  database: SqlDatabase,
+  actor: KeyActor,
+  command: KeyCommand,
+  at: number,
+): Promise<KeyRecord> {
+  return inTransaction(database, async (session) => {
+    const keyId = command.type === 'create' ? command.key.id : command.keyId
+    const locked = await lockForCommand(database, session, keyId, actor)
+    requireAllowed(actor, command, locked, at)
+    const stamp = { at, actor: actor.type === 'key' ? keyActorName(locked.actor) : actor.name }
+    await runStatements(session, commandStatements(command, locked.target, stamp))
+    return readRecord(database, session, keyId)
+  })
+}
+
+/** Locks the target, the actor and every key that manages keys. */
+async function lockForCommand(
+  database: SqlDatabase,
+  session: LongSession,
+  targetId: string,
+  actor: KeyActor,
+) {
+  const actorId = actor.type === 'key' ? actor.id : targetId
+  const condition = `id = $1 OR id = $2 OR permissions LIKE '%keys%'`
+  const locked = await lockKeys(database, session, condition, targetId, actorId)
+  return {
+    actor: actor.type === 'key' ? locked.find(({ id }) => id === actorId) : undefined,
+    target: locked.find(({ id }) => id === targetId),
+    managers: locked.filter(({ permissions }) => permissions.includes('keys')),
+  }
+}
+
+function pairKey(
+  database: SqlDatabase,
+  codeHash: string,
+  secret: StoredSecret,
+  at: number,
+): Promise<KeyRecord | undefined> {
+  return inTransaction(database, async (session) => {
+    const [code] = await session.rows<{ key_id: string; created_by: string }>(
+      'SELECT key_id, created_by FROM pairing_codes WHERE hash = $1',
+      codeHash,
+    )
+    if (code === undefined) return undefined
+    const { key_id: keyId, created_by: createdBy } = code
+    const [key] = await lockKeys(database, session, 'id = $1', keyId)
+    if (key === undefined || keyState(key, at) !== 'active') return undefined
+    const usedCodes = await session.run(`DELETE FROM pairing_codes WHERE ${VALID_CODE}`, codeHash, at)
+    if (usedCodes === 0) return undefined
+    await runStatements(session, [
+      // Leaves room for the new secret.
+      statement(
+        `DELETE FROM key_secrets WHERE key_id = $1 AND hash NOT IN (
+          SELECT hash FROM key_secrets WHERE key_id = $1 ORDER BY created_at DESC, hash LIMIT $2)`,
+        keyId,
+        MAX_SECRETS - 1,
+      ),
+      insertSecret(keyId, secret),
+      insertAudit({ at, actor: keyActorName(key) }, 'pair', keyId, `with a code of ${createdBy}`),
+    ])
+    return readRecord(database, session, keyId)
+  })
 }
 
 /** The key of the secret with this hash. Its `expiresAt` is the expiry of the key or of the secret, whichever is earlier. */
