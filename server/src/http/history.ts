@@ -1,11 +1,10 @@
 import Type from 'typebox'
 import { Reason, Reference } from '../core/stock/adjustment-fields.ts'
-import { HISTORY_ENTRY, type HistoryPage } from '../core/stock/history.ts'
+import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { entryNotFound } from '../core/stock/inventory.ts'
 import { PET_EDIT } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { DateTime, Int64, invalidField, jsonWriter } from '../core/values/field.ts'
-import { type Page, unknownCursor } from '../core/values/page.ts'
 import { defineOperation } from './operation.ts'
 import { Pet } from './pets.ts'
 import { pageReply } from './reply.ts'
@@ -56,7 +55,7 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
   success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry) },
   reply: async ({ params: { petId }, query, request }, { store, view }) => {
     const { limit, cursor } = query
-    const page = requireKnownCursor(await store.listHistoryPage(petId, limit, cursor), cursor)
+    const page = await store.listHistoryPage(petId, limit, cursor)
     const isKnown =
       page.rows.length > 0 ||
       page.next !== undefined ||
@@ -70,7 +69,7 @@ export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/h
 /** The requested page may be empty although the pet has a history, so this function reads the first page. */
 async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> {
   const page = await store.listHistoryPage(petId, 1, undefined)
-  return page !== 'unknown_cursor' && (page.entries.length > 0 || page.next !== undefined)
+  return page.rows.length > 0 || page.next !== undefined
 }
 
 export const listRecentChanges = defineOperation('GET', '/inventory/history', {
@@ -88,7 +87,7 @@ export const listRecentChanges = defineOperation('GET', '/inventory/history', {
     const { limit, cursor, ...filter } = query
     requireValidWho(filter.who)
     const page = await longReads.run(key.id, () => store.listRecentHistory(limit, cursor, filter))
-    return pageReply(request, query, requireKnownCursor(page, cursor), changeBody)
+    return pageReply(request, query, page, changeBody)
   },
 })
 
@@ -126,19 +125,11 @@ export const listPetEdits = defineOperation('GET', '/catalog/history', {
     const { limit, cursor, ...filter } = query
     requireValidWho(filter.who)
     const page = await longReads.run(key.id, () => store.listPetEdits(limit, cursor, filter))
-    return pageReply(request, query, requireKnownCursor(page, cursor), editBody)
+    return pageReply(request, query, page, editBody)
   },
 })
 
 /** No key has a name with U+0000, and PostgreSQL rejects a query that contains U+0000. */
 function requireValidWho(who: string | undefined): void {
   if (who?.includes('\0')) throw invalidField('who', 'who must not contain U+0000')
-}
-
-function requireKnownCursor<Entry>(
-  page: HistoryPage<Entry> | 'unknown_cursor',
-  cursor: string | undefined,
-): Page<Entry> {
-  if (page === 'unknown_cursor') throw unknownCursor(cursor)
-  return { rows: page.entries, next: page.next }
 }

@@ -1,8 +1,9 @@
-import type { HistoryEntry, HistoryFilter, HistoryPage, PruneLimit } from '../core/stock/history.ts'
+import type { HistoryEntry, HistoryFilter, PruneLimit } from '../core/stock/history.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { EDITABLE_FIELDS, type PetEdit } from '../core/stock/pet-edit.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, parseInt64 } from '../core/values/field.ts'
+import { type Page, unknownCursor } from '../core/values/page.ts'
 import { fromPetDetail } from './catalog-rows.ts'
 import { IS_PET_EDIT, IS_QUANTITY_CHANGE, type LogRow, purposeOf } from './log-rows.ts'
 import type { RowOf } from './record-rows.ts'
@@ -194,15 +195,16 @@ export function historyMethods(
   }
 }
 
-const NO_ENTRIES = { entries: [], next: undefined }
+const NO_ENTRIES = { rows: [], next: undefined }
 
 /** Calls `read` with the id in the cursor; `undefined` for the first page. */
 async function readPage<Entry>(
   cursor: string | undefined,
-  read: (cursorId: bigint | undefined) => Promise<HistoryPage<Entry>>,
-): Promise<HistoryPage<Entry> | 'unknown_cursor'> {
+  read: (cursorId: bigint | undefined) => Promise<Page<Entry>>,
+): Promise<Page<Entry>> {
   const cursorId = cursor === undefined ? undefined : parseInt64(cursor)
-  return cursor !== undefined && cursorId === undefined ? 'unknown_cursor' : read(cursorId)
+  if (cursor !== undefined && cursorId === undefined) throw unknownCursor(cursor)
+  return read(cursorId)
 }
 
 const ROWS_PER_COUNT = 100_000
@@ -254,7 +256,7 @@ async function readChainPage(
   database: RowSource,
   petId: bigint,
   { limit, cursorId, scanLimits: { rowsPerStep } }: Omit<LogPageRequest, 'filter' | 'range'>,
-): Promise<HistoryPage> {
+): Promise<Page<HistoryEntry>> {
   const start = await findChainStart(database, petId, cursorId)
   if (start === undefined || start === null) return NO_ENTRIES
   const chain = await database.rows<ChainRow>(CHAIN, start, limit + 1, rowsPerStep)
@@ -271,7 +273,7 @@ function toChainPage(
   found: readonly ChainRow[],
   limit: number,
   maxRows: number,
-): HistoryPage {
+): Page<HistoryEntry> {
   const page = toPage(found, limit, CHANGES)
   const oldest = chain.at(-1)
   if (page.next !== undefined || oldest === undefined || chain.length < maxRows) return page
@@ -349,7 +351,7 @@ interface LogPageRequest extends PageRequest {
 async function searchChain(
   database: RowSource,
   { limit, start, filter, scanLimits: { rowsPerStep } }: PageRequest & { readonly start: bigint },
-): Promise<HistoryPage> {
+): Promise<Page<HistoryEntry>> {
   const chain = await database.rows<ChainRow & { matches: bigint }>(
     CHAIN_WITH_MATCHES,
     start,
@@ -369,7 +371,7 @@ async function searchLog<Row extends ListedRow, Entry>(
   database: RowSource,
   list: LogList<Row, Entry>,
   { limit, cursorId, range, filter, scanLimits }: LogPageRequest,
-): Promise<HistoryPage<Entry>> {
+): Promise<Page<Entry>> {
   const found: Row[] = []
   const values = filterValues(filter)
   const indexedPet = list.isIndexedByPet ? filter.petId : undefined
@@ -437,10 +439,10 @@ function toPage<Row extends ListedRow, Entry>(
   rows: readonly Row[],
   limit: number,
   { toEntry }: LogList<Row, Entry>,
-): HistoryPage<Entry> {
+): Page<Entry> {
   const pageRows = rows.slice(0, limit)
   const next = rows.length > limit ? pageRows.at(-1)?.id : undefined
-  return { entries: pageRows.map(toEntry), next: next === undefined ? undefined : String(next) }
+  return { rows: pageRows.map(toEntry), next: next === undefined ? undefined : String(next) }
 }
 
 function originOf({ id, pet_id, at, key_id, name }: ListedRow) {

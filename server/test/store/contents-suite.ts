@@ -199,9 +199,9 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         { type: 'set_quantity', ...by, petId: 3n, quantity: 50 },
         { type: 'update_pet', ...by, petId: 2n, patch: { name: 'Renamed' } },
       ])
-      expect(await target.listHistoryPage(1n, 9, undefined)).toMatchObject({ entries: [] })
-      expect(await target.listHistoryPage(2n, 9, undefined)).toMatchObject({ entries: [] })
-      expect(await target.listHistoryPage(3n, 9, undefined)).toMatchObject({ entries: [{ after: 50 }] })
+      expect(await target.listHistoryPage(1n, 9, undefined)).toMatchObject({ rows: [] })
+      expect(await target.listHistoryPage(2n, 9, undefined)).toMatchObject({ rows: [] })
+      expect(await target.listHistoryPage(3n, 9, undefined)).toMatchObject({ rows: [{ after: 50 }] })
     })
 
     test('refuses a store that is not empty, and leaves it unchanged', async () => {

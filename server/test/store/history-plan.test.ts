@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { HistoryPage } from '../../src/core/stock/history.ts'
+import type { Page } from '../../src/core/values/page.ts'
 import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
@@ -33,7 +33,7 @@ type Methods = ReturnType<typeof historyMethods>
 async function statementsOf(
   database: Pick<SqlDatabase, 'rows'>,
   size: number,
-  read: (methods: Methods) => Promise<HistoryPage<unknown> | 'unknown_cursor'>,
+  read: (methods: Methods) => Promise<Page<unknown>>,
 ) {
   const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
   const listening: Pick<SqlDatabase, 'rows'> = {
@@ -43,8 +43,7 @@ async function statementsOf(
     },
   }
   const page = await read(historyMethods(listening))
-  if (page === 'unknown_cursor') throw new Error('no cursor was given')
-  expect(page.entries).toHaveLength(size)
+  expect(page.rows).toHaveLength(size)
   return asked
 }
 

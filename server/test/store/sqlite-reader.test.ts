@@ -33,7 +33,7 @@ test('a search runs in a worker and blocks nobody else', async () => {
   Atomics.store(gate, 0, 1)
   Atomics.notify(gate, 0)
   expect(await searching).toMatchObject([{ petId: 1n, quantity: 4 }])
-  expect(await scanning).toEqual({ entries: [], next: undefined })
+  expect(await scanning).toEqual({ rows: [], next: undefined })
   await store.close()
 })
 

@@ -18,8 +18,7 @@ export async function historyOf(
   let cursor: string | undefined
   do {
     const page = await store.listHistoryPage(petId, 500, cursor)
-    if (page === 'unknown_cursor') throw new Error('a cursor that the store gave is not known to it')
-    for (const { id: _, keyName: __, ...entry } of page.entries) entries.push(entry)
+    for (const { id: _, keyName: __, ...entry } of page.rows) entries.push(entry)
     cursor = page.next
   } while (cursor !== undefined)
   return entries.reverse()

@@ -16,7 +16,7 @@ const shop = useShop({
       if (isHistoryBroken) throw new Error('the disk is on fire')
       if (emptyPages > 0) {
         emptyPages--
-        return { entries: [], next: 'later' }
+        return { rows: [], next: 'later' }
       }
       return store.listHistoryPage(petId, limit, cursor === 'later' ? undefined : cursor)
     },

@@ -20,11 +20,6 @@ export const HISTORY_ENTRY = {
 }
 export type HistoryEntry = RecordOf<typeof HISTORY_ENTRY>
 
-export interface HistoryPage<Entry = HistoryEntry> {
-  readonly entries: readonly Entry[]
-  readonly next: string | undefined
-}
-
 export interface HistoryFilter {
   readonly petId?: bigint | undefined
   /** The name or the id of the key that made the change. */

@@ -1,5 +1,6 @@
+import type { Page } from '../values/page.ts'
 import type { ResultsOf, SubmittedCommand } from './command.ts'
-import type { HistoryFilter, HistoryPage, PruneLimit } from './history.ts'
+import type { HistoryEntry, HistoryFilter, PruneLimit } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { EditFilter, PetEdit } from './pet-edit.ts'
 import type { StockEvents } from './stock-event.ts'
@@ -57,11 +58,7 @@ export interface HistoryStore {
    * At most `limit` changes of one pet, newest first. With a cursor, only changes before it. If the pet was edited very often,
    * a page may have fewer changes, or none, although there is a next page.
    */
-  listHistoryPage(
-    petId: bigint,
-    limit: number,
-    cursor: string | undefined,
-  ): Promise<HistoryPage | 'unknown_cursor'>
+  listHistoryPage(petId: bigint, limit: number, cursor: string | undefined): Promise<Page<HistoryEntry>>
   /**
    * At most `limit` changes of all pets, newest first. With a filter, a call examines only a limited part of the log, so a
    * short or empty page may still have a next page.
@@ -70,13 +67,9 @@ export interface HistoryStore {
     limit: number,
     cursor: string | undefined,
     filter?: HistoryFilter,
-  ): Promise<HistoryPage | 'unknown_cursor'>
+  ): Promise<Page<HistoryEntry>>
   /** At most `limit` edits of pets, newest first. Every call examines only a limited part of the log, as above. */
-  listPetEdits(
-    limit: number,
-    cursor: string | undefined,
-    filter?: EditFilter,
-  ): Promise<HistoryPage<PetEdit> | 'unknown_cursor'>
+  listPetEdits(limit: number, cursor: string | undefined, filter?: EditFilter): Promise<Page<PetEdit>>
   /** The number of log rows, and how many of them `pruneHistory` would remove. Reports the rows counted so far. */
   countPrunable(
     limit: PruneLimit,

@@ -124,8 +124,7 @@ export class OrderProof {
     const entries: HistoryEntry[] = []
     for (let cursor: string | undefined; ; ) {
       const page = await store.listHistoryPage(petId, PAGE, cursor)
-      if (page === 'unknown_cursor') return [`the history of petId ${petId} does not know its own cursor`]
-      entries.unshift(...page.entries.toReversed())
+      entries.unshift(...page.rows.toReversed())
       if (page.next === undefined) break
       cursor = page.next
     }
