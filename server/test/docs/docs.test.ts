@@ -66,6 +66,16 @@ test('the README has at most 1,000 words', () => {
   expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(1_000)
 })
 
+test('the docs beside the README have at most 25,000 words', () => {
+  const pages = [
+    ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
+    ...markdownIn('docs'),
+    ...markdownIn(DECISIONS),
+  ]
+  const words = pages.map((path) => read(path).split(/\s+/).length)
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(25_000)
+})
+
 test('docs/cli.md has the 13 commands', () => {
   const commands = [...read('docs/cli.md').matchAll(/^### petstore (.+)$/gm)].map(([, name]) => name)
   expect(commands).toEqual([
