@@ -63,6 +63,7 @@ async function bringIn(run: ModelRun, { rows, isBad }: Extract<Command, { kind: 
   if (run.store === 'postgres' && !isBad) await importAtTestTime(run, rows)
   else await cli(run, isBad ? 1 : 0, ['import', '-'], file)
   if (isBad) return
+  run.world.bringInCategories(rows.map(({ categoryId }) => categoryId))
   for (const { pet, ...wanted } of rows) run.world.bringIn(petIdOf(pet), wanted)
 }
 

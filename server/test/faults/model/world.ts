@@ -205,10 +205,15 @@ export class ModelWorld {
     this.pets.set(petId, { ...pet, quantity })
   }
 
+  /** An import creates its new categories by id ascending, whatever the order of its rows. */
+  bringInCategories(ids: readonly bigint[]): void {
+    const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
+    for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) this.catalog.requireCategory(id, by)
+  }
+
   bringIn(petId: bigint, wanted: ModelPet): void {
     const by = { at: this.now, id: IMPORT_KEY, name: IMPORT_KEY }
     const before = this.pets.get(petId)
-    this.catalog.requireCategory(wanted.categoryId, by)
     // Columns that the file does not have keep their values.
     const { barcode, lowStockAt } = before ?? {}
     const kept = {
