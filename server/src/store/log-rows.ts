@@ -145,6 +145,9 @@ export interface StockRow extends Pick<RowOf<'stock'>, 'pet_id' | 'quantity'> {
   readonly status: PetStatus
 }
 
+/** Applying more changes to the live view than this takes as long as loading the whole stock. */
+export const MAX_CHANGES_TO_APPLY = 10_000
+
 export const ALL_ENTRIES = 'SELECT pet_id, quantity, status FROM stock ORDER BY pet_id'
 
 export function toItem(row: StockRow): InventoryItem {

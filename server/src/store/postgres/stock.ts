@@ -22,6 +22,7 @@ import {
   CHANGES_INVENTORY,
   LOCKED_SELECT_LIST,
   type LockedRow,
+  MAX_CHANGES_TO_APPLY,
   type StockRow,
   toItem,
   toLinkedEntry,
@@ -72,8 +73,6 @@ const MAX_CONCURRENT_COMMITS = 4
 const LOCK_WAIT_SHARE = 0.9
 /** A commit of another instance holds its locks for a much shorter time, so only a long transaction causes this timeout. */
 const BRIEF_LOCK_WAIT_MS = 500
-/** Applying more changes than this takes as long as loading the whole stock. */
-const MAX_CHANGES_TO_APPLY = 10_000
 
 /**
  * The cursor of the stock is a snapshot of PostgreSQL. An increasing number cannot be the cursor: transactions commit in any

@@ -23,6 +23,7 @@ import {
   LOG_COLUMN_NAMES,
   type LockedRow,
   logValues,
+  MAX_CHANGES_TO_APPLY,
   type StockRow,
   toItem,
   toLinkedEntry,
@@ -41,9 +42,6 @@ import { catalogTables } from './catalog.ts'
 import { type Connection, LOG_END, type LogEnd } from './connection.ts'
 import { findAll, runAll } from './dialect.ts'
 import { orderTable } from './orders.ts'
-
-/** Applying more changes than this takes as long as loading the whole stock. */
-const MAX_CHANGES_TO_APPLY = 10_000n
 
 export function stockMethods(
   connection: Connection,
