@@ -47,47 +47,16 @@ export function stockMethods(
   connection: Connection,
   clock: Clock,
 ): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
-  const { database } = connection
-  const answers = answerTable(database)
-  const orders = orderTable(database)
-  const catalog = catalogTables(database)
   const totals = orderTotalsCounter()
-  const writeDecision = decisionWriter(connection)
-  const findEntry = database.query<LockedRow, [bigint]>(
-    `SELECT ${LOCKED_SELECT_LIST} FROM stock WHERE pet_id = ?`,
-  )
+  const decideAndWrite = commandDecider(connection, clock)
   // Selects the latest row of each pet: SQLite takes the other columns from the row with `max(id)`.
-  const changesBetween = database.query<
+  const changesBetween = connection.database.query<
     { pet_id: bigint | null; quantity: bigint | null; status: PetStatus | null },
     [bigint, bigint]
   >(`
     SELECT pet_id, after AS quantity, status, max(id)
     FROM log WHERE id > ? AND id <= ? AND (${CHANGES_INVENTORY} OR kind = 'relist') GROUP BY pet_id
   `)
-
-  const findWebhooks = database.query<WebhookRow, []>(`SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS}`)
-
-  const decideAndWrite = (commands: readonly SubmittedCommand[]): Decision => {
-    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
-    // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
-    const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
-    const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
-    const decision = decide(commands, entries, {
-      answers: answers.find(commands),
-      orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
-      catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
-      webhooks: needsSection(commands, 'webhooks') ? toLockedWebhooks(findWebhooks.all()) : undefined,
-    })
-    answers.add(decision.answers)
-    writeDecision(decision, (petId) => {
-      const entry = entries.get(petId)
-      return entry === undefined ? catalog.latestPetRowId(petId) : entry.lastChange
-    })
-    if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
-    const lastOrder = decision.orders?.added.at(-1)
-    if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
-    return decision
-  }
 
   return {
     version: connection.version,
@@ -134,6 +103,41 @@ export function stockMethods(
     },
 
     orderTotals: totals.read,
+  }
+}
+
+/** Returns a function that decides commands and writes the decision, inside a commit. */
+function commandDecider(connection: Connection, clock: Clock) {
+  const { database } = connection
+  const answers = answerTable(database)
+  const orders = orderTable(database)
+  const catalog = catalogTables(database)
+  const writeDecision = decisionWriter(connection)
+  const findEntry = database.query<LockedRow, [bigint]>(
+    `SELECT ${LOCKED_SELECT_LIST} FROM stock WHERE pet_id = ?`,
+  )
+  const findWebhooks = database.query<WebhookRow, []>(`SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS}`)
+
+  return (commands: readonly SubmittedCommand[]): Decision => {
+    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
+    // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
+    const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
+    const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
+    const decision = decide(commands, entries, {
+      answers: answers.find(commands),
+      orders: readsOrders ? orders.read(commands, entries.keys(), clock()) : undefined,
+      catalog: needsSection(commands, 'catalog') ? catalog.read(commands) : undefined,
+      webhooks: needsSection(commands, 'webhooks') ? toLockedWebhooks(findWebhooks.all()) : undefined,
+    })
+    answers.add(decision.answers)
+    writeDecision(decision, (petId) => {
+      const entry = entries.get(petId)
+      return entry === undefined ? catalog.latestPetRowId(petId) : entry.lastChange
+    })
+    if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
+    const lastOrder = decision.orders?.added.at(-1)
+    if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
+    return decision
   }
 }
 

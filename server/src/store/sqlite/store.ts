@@ -33,35 +33,9 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
   requireOpenable(path)
   /** The path at which new connections find the contents: that of a copy if the file is gone. */
   let readablePath = path
-  let lock: ReturnType<typeof lockForServing> | undefined
-  let openedConnection: Connection | undefined
-  try {
-    // The lock is taken before the file is opened, because another process may be serving or replacing the file.
-    if (options.exclusive === true) {
-      mkdirSync(dirname(path), { recursive: true })
-      lock = lockForServing(path)
-    }
-    openedConnection = Connection.open(path)
-    migrate(openedConnection.database, options.tables ?? 'migrate')
-    if (lock !== undefined) {
-      const served = openedConnection
-      served.flushInBackground({
-        onFlushFailure: options.onFlushFailure ?? (() => {}),
-        onFileLost: async () => {
-          const saved = await trySavingLostFile(served, path, options.onFileLost ?? (() => {}))
-          readablePath = saved ?? path
-          return saved !== undefined
-        },
-        checkpointWorker: new Reader(() => startReaderWorker({ path, copiesLog: true })),
-        maxLogBytes: options.maxLogBytes,
-      })
-    }
-  } catch (error) {
-    lock?.close()
-    openedConnection?.database.close()
-    throw error
-  }
-  const connection = openedConnection
+  const { connection, lock } = openFile(path, options, (copy) => {
+    readablePath = copy
+  })
   const steadyClock = openSteadyClock(connection)
   const { clock: now = () => steadyClock.followTime(Date.now()) } = options
   const clock: StoreClock = { nowSql: (placeholder) => placeholder, processTime: now, isCredible: () => true }
@@ -118,6 +92,46 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
       lock?.close()
     },
   }
+}
+
+/** Opens the file, migrates its tables, and if it is served, locks it and flushes its commits in the background. */
+function openFile(path: string, options: Partial<OpenOptions>, onSaved: (copy: string) => void) {
+  let lock: ReturnType<typeof lockForServing> | undefined
+  let connection: Connection | undefined
+  try {
+    // The lock is taken before the file is opened, because another process may be serving or replacing the file.
+    if (options.exclusive === true) {
+      mkdirSync(dirname(path), { recursive: true })
+      lock = lockForServing(path)
+    }
+    connection = Connection.open(path)
+    migrate(connection.database, options.tables ?? 'migrate')
+    if (lock !== undefined) flushInBackground(connection, path, options, onSaved)
+    return { connection, lock }
+  } catch (error) {
+    lock?.close()
+    connection?.database.close()
+    throw error
+  }
+}
+
+/** Calls `onSaved` with the path of the copy when the file is lost and its contents were saved. */
+function flushInBackground(
+  connection: Connection,
+  path: string,
+  options: Partial<OpenOptions>,
+  onSaved: (copy: string) => void,
+): void {
+  connection.flushInBackground({
+    onFlushFailure: options.onFlushFailure ?? (() => {}),
+    onFileLost: async () => {
+      const copy = await trySavingLostFile(connection, path, options.onFileLost ?? (() => {}))
+      if (copy !== undefined) onSaved(copy)
+      return copy !== undefined
+    },
+    checkpointWorker: new Reader(() => startReaderWorker({ path, copiesLog: true })),
+    maxLogBytes: options.maxLogBytes,
+  })
 }
 
 function startReaderWorker(workerData: SqliteReaderData): Worker {
