@@ -23,7 +23,7 @@ async function expectRefused(database: string, pid: number, ...args: string[]) {
   expect(outcome).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves this database (pid ${pid}); stop that process, or choose another database with --data or DATABASE_URL\n`,
+    stderr: `petstore: cannot open the database ${join(cwd, database)}: another process serves this database (pid ${pid}); stop that process, or choose another database with DATABASE_URL\n`,
   })
 }
 
