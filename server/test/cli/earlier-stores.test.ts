@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { VERSION } from '../../src/core/values/version.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { sqliteDatabase } from '../support/test-database.ts'
@@ -18,17 +19,20 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+const fixture = (name: string) => gunzipSync(readFileSync(join(FIXTURES, `${name}.gz`)))
 const newFile = () => sqliteDatabase(join(folder, `${crypto.randomUUID()}.db`))
 
 async function sqliteStore(release: string): Promise<TestDatabase> {
   const database = newFile()
-  await output(database.url, 'restore', join(FIXTURES, `${release}-sqlite.db`))
+  const copy = join(folder, `${crypto.randomUUID()}.db`)
+  writeFileSync(copy, fixture(`${release}-sqlite.db`))
+  await output(database.url, 'restore', copy)
   return database
 }
 
 async function postgresStore(release: string): Promise<TestDatabase> {
   const database = await createDatabase()
-  await database.run(readFileSync(join(FIXTURES, `${release}-postgres.sql`), 'utf8'))
+  await database.run(String(fixture(`${release}-postgres.sql`)))
   return database
 }
 
@@ -84,7 +88,7 @@ async function exported(url: string): Promise<string[]> {
   return stdout.split('\n')
 }
 
-const RELEASES = readdirSync(FIXTURES).flatMap((name) => /^(\d.*)-sqlite\.db$/.exec(name)?.[1] ?? [])
+const RELEASES = readdirSync(FIXTURES).flatMap((name) => /^(\d.*)-sqlite\.db\.gz$/.exec(name)?.[1] ?? [])
 
 test('there is a store of this release', () => {
   expect(RELEASES).toContain(VERSION)
