@@ -4,7 +4,6 @@ import contract from '../../../openapi.json'
 import { ERROR_CODES } from '../../src/core/values/errors.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { standingOf } from '../support/standing.ts'
-import { ON_POSTGRES } from '../support/test-database.ts'
 import { TestService } from '../support/test-service.ts'
 
 let service: TestService
@@ -133,19 +132,15 @@ describe('section 7: every error response carries an Error body', () => {
     await failing.stop()
   })
 
-  // PostgreSQL has no lock on the whole database: test/postgres covers a locked row.
-  test.skipIf(ON_POSTGRES)(
-    'an update waits for a write of another process while other requests are answered',
-    async () => {
-      const other = new Database(service.databasePath)
-      other.run('BEGIN IMMEDIATE')
-      const waiting = service.setQuantity(1n, '{"quantity": 123}')
-      expect((await service.call('GET', '/inventory')).items[0]?.quantity).not.toBe(123)
-      other.run('COMMIT')
-      other.close()
-      expect((await waiting).item.quantity).toBe(123)
-    },
-  )
+  test('an update waits for a write of another process while other requests are answered', async () => {
+    const other = new Database(service.databasePath)
+    other.run('BEGIN IMMEDIATE')
+    const waiting = service.setQuantity(1n, '{"quantity": 123}')
+    expect((await service.call('GET', '/inventory')).items[0]?.quantity).not.toBe(123)
+    other.run('COMMIT')
+    other.close()
+    expect((await waiting).item.quantity).toBe(123)
+  })
 
   test('an unparseable request is rejected and its connection closed', async () => {
     const { promise, resolve } = Promise.withResolvers<string>()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { createReadyDatabase, type TestDatabase } from './postgres-databases.ts'
 
 /** `TEST_STORE=postgres bun test …` runs the service under test on PostgreSQL instead of SQLite. */
-export const ON_POSTGRES = Bun.env.TEST_STORE === 'postgres'
+const ON_POSTGRES = Bun.env.TEST_STORE === 'postgres'
 
 /** An empty database for a service under test, on PostgreSQL with its tables. */
 export function createTestDatabase(folder: string, onPostgres = ON_POSTGRES): Promise<TestDatabase> {
