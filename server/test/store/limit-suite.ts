@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { LimitState } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { ledgerStore, saveStatements } from '../../src/store/limits.ts'
@@ -11,6 +11,33 @@ const limits = { perMinute: 2, perDay: 100 }
 
 /** The guarantees of every adapter for windows and bans. */
 export function limitSuite(name: string, underTest: StoreUnderTest): void {
+  describe(`${name}: limits of one key each`, () => {
+    let store: Store
+    let database: Awaited<ReturnType<StoreUnderTest['connect']>>
+    beforeAll(async () => {
+      store = await underTest.open(() => CASE_TIME)
+      database = await underTest.connect()
+    })
+    afterAll(async () => {
+      await database.close()
+      await store.close()
+      await underTest.discard()
+    })
+
+    test.each(LIMIT_CASES)('requests get the decision of the rule: $name', async (given) => {
+      const keyId = `key of ${given.name}`
+      if (given.before !== undefined) {
+        await database.commit(saveStatements(new Map([[keyId, given.before]])), 'unflushed')
+      }
+      const keeper = await store.openLimits(() => CASE_TIME)
+      const told = await Promise.all(given.told.map(() => keeper.admit(keyId, given.limits)))
+      const state: LimitState = structuredClone(given.before ?? newLimitState())
+      expect(told).toEqual(given.told.map(() => admit(state, given.limits, CASE_TIME)))
+      await keeper.save()
+      expect((await ledgerStore(database).loadLimits()).get(keyId)).toEqual(state)
+    })
+  })
+
   describe(`${name}: limits`, () => {
     let store: Store
     let database: Awaited<ReturnType<StoreUnderTest['connect']>>
@@ -44,17 +71,6 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       await save({ key_banned: banned })
       expect((await loadLimits()).get('key_banned')).toEqual(banned)
       expect((await loadLimits()).get('key_used')).toEqual(used)
-    })
-
-    test.each(LIMIT_CASES)('requests get the decision of the rule: $name', async (given) => {
-      now = CASE_TIME
-      if (given.before !== undefined) await save({ key_a: given.before })
-      const keeper = await store.openLimits(() => now)
-      const told = await Promise.all(given.told.map(() => keeper.admit('key_a', given.limits)))
-      const state: LimitState = structuredClone(given.before ?? newLimitState())
-      expect(told).toEqual(given.told.map(() => admit(state, given.limits, now)))
-      await keeper.save()
-      expect((await loadLimits()).get('key_a')).toEqual(state)
     })
 
     test('reading the windows counts nothing', async () => {

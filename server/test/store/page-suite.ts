@@ -453,10 +453,13 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       }
     })
 
-    test.each(['', 'abc', '1.5', '1 ', '99999999999999999999'])('rejects the cursor "%s"', async (cursor) => {
-      await expect(store.listHistoryPage(10n, 9, cursor)).rejects.toMatchObject({ code: 'invalid_request' })
-      await expect(store.listRecentHistory(9, cursor)).rejects.toMatchObject({ code: 'invalid_request' })
-      await expect(store.listPetEdits(9, cursor)).rejects.toMatchObject({ code: 'invalid_request' })
+    test('rejects a text that is no cursor', async () => {
+      for (const cursor of ['', 'abc', '1.5', '1 ', '99999999999999999999']) {
+        const refused = { code: 'invalid_request' }
+        await expect(store.listHistoryPage(10n, 9, cursor)).rejects.toMatchObject(refused)
+        await expect(store.listRecentHistory(9, cursor)).rejects.toMatchObject(refused)
+        await expect(store.listPetEdits(9, cursor)).rejects.toMatchObject(refused)
+      }
     })
   })
 }

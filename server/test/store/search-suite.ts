@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { SEARCH_SORTS, type SearchParameters, searchOf, searchPage } from '../../src/core/catalog/search.ts'
 import type { Command } from '../../src/core/stock/command.ts'
@@ -36,30 +36,16 @@ const SHOP: readonly ModelPet[] = [
 
 /** The guarantees of every adapter for searches. */
 export function searchSuite(name: string, underTest: StoreUnderTest): void {
-  describe(`${name}: search`, () => {
-    let now: number
+  describe(`${name}: search of an unchanged shop`, () => {
     let store: Store
-    beforeEach(async () => {
-      now = START
-      store = await underTest.open(() => now)
+    beforeAll(async () => {
+      store = await underTest.open()
       await store.addPets(SHOP)
     })
-    afterEach(async () => {
-      expect(await store.findDamage()).toEqual([])
+    afterAll(async () => {
       await store.close()
       await underTest.discard()
     })
-
-    /** Large and small pages find the same pets. */
-    async function find(parameters: Partial<SearchParameters>): Promise<bigint[]> {
-      const asked = { ...ALL, ...parameters }
-      const ids = await searched(store, asked)
-      for (const limit of [1, 2, 4]) {
-        expect({ limit, ids: await searched(store, asked, { limit }) }).toEqual({ limit, ids })
-      }
-      return ids
-    }
-    const change = (...requests: Command[]) => store.changeStock(requests)
 
     test.each([
       ['gold', [LOWEST, -7n, 43n, HIGHEST]],
@@ -89,7 +75,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       ['gold%fish', []],
       ['go_d', []],
     ] as const)('finds %s', async (q, ids) => {
-      expect(await find({ q })).toEqual([...ids])
+      expect(await findInPages(store, { q })).toEqual([...ids])
     })
 
     test.each([
@@ -118,8 +104,26 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         '\0and',
       ],
     ])('treats %p only as words', async (q) => {
-      expect(await find({ q })).toEqual(foundIn(SHOP, { ...ALL, q }))
+      expect(await findInPages(store, { q })).toEqual(foundIn(SHOP, { ...ALL, q }))
     })
+  })
+
+  describe(`${name}: search`, () => {
+    let now: number
+    let store: Store
+    beforeEach(async () => {
+      now = START
+      store = await underTest.open(() => now)
+      await store.addPets(SHOP)
+    })
+    afterEach(async () => {
+      expect(await store.findDamage()).toEqual([])
+      await store.close()
+      await underTest.discard()
+    })
+
+    const find = (parameters: Partial<SearchParameters>) => findInPages(store, parameters)
+    const change = (...requests: Command[]) => store.changeStock(requests)
 
     test('returns complete rows, with the effective threshold', async () => {
       await change(
@@ -282,6 +286,16 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       )
     })
   })
+}
+
+/** Large and small pages find the same pets. */
+async function findInPages(store: Store, parameters: Partial<SearchParameters>): Promise<bigint[]> {
+  const asked = { ...ALL, ...parameters }
+  const ids = await searched(store, asked)
+  for (const limit of [1, 2, 4]) {
+    expect({ limit, ids: await searched(store, asked, { limit }) }).toEqual({ limit, ids })
+  }
+  return ids
 }
 
 /** A few kinds of names and numbers, so that many pets are alike. */
