@@ -168,16 +168,22 @@ export async function writeToFile(
   }
 }
 
+/** Resolves once the text has been written, and rejects if it cannot be. */
+export async function writeToStdout(text: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  // Without a listener, the error event, which follows the callback, would end the process.
+  process.stdout.once('error', reject)
+  process.stdout.write(text, (error) => (error ? reject(error) : resolve()))
+  await promise
+  process.stdout.off('error', reject)
+}
+
 /** Writes as fast as the reader reads, until the end or until the reader closes the pipe, as `head` does. */
-export async function writeToStdout(parts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
-  // The callback of `write` reports errors. Without this listener, they would also end the process.
-  process.stdout.on('error', () => {})
+export async function streamToStdout(parts: AsyncIterable<string>, signal: AbortSignal): Promise<void> {
   try {
     for await (const part of parts) {
       signal.throwIfAborted()
-      await new Promise<void>((resolve, reject) => {
-        process.stdout.write(part, (error) => (error ? reject(error) : resolve()))
-      })
+      await writeToStdout(part)
     }
   } catch (error) {
     if (!hasCode(error, 'EPIPE')) throw error

@@ -16,7 +16,7 @@ export function createProgram(): PetstoreCommand {
     .description('Stock levels of a pet store behind an HTTP/JSON API')
     .option('-V, --version', 'print the version')
     .exitOverride()
-    // main.ts prints the errors.
+    // command-line.ts prints the errors.
     .configureOutput({ outputError: () => {} })
   program.on('option:version', () => {
     console.log(versionText())

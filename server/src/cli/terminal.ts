@@ -72,7 +72,20 @@ export async function requireConfirmation(
 }
 
 /** By convention, 128 plus the number of the signal that ended the program. */
-const EXIT_CODES: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGINT: 130, SIGTERM: 143 }
+const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const
+type InterruptSignal = keyof typeof EXIT_CODES
+const INTERRUPT_SIGNALS = Object.keys(EXIT_CODES) as InterruptSignal[]
+
+/** Work that ended because of a signal. The message says what it leaves behind. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted'
+  readonly exitCode: number
+
+  constructor(signal: InterruptSignal, effect: string) {
+    super(`stopped by ${signal}; ${effect}`)
+    this.exitCode = EXIT_CODES[signal]
+  }
+}
 
 /** Work whose changes may or may not have been committed. The message says so, and what to do. */
 export class UnknownOutcome extends Error {
@@ -80,30 +93,29 @@ export class UnknownOutcome extends Error {
 }
 
 /**
- * Runs work that Ctrl-C and SIGTERM abort. If the work fails after such a signal, prints `abortEffect` instead of the error,
- * unless the outcome is unknown.
+ * Runs work that Ctrl-C and SIGTERM abort. If the work fails after such a signal, throws `Interrupted` with `abortEffect`
+ * instead of the error, unless the outcome is unknown.
  */
 export async function runInterruptible(
   abortEffect: string,
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const controller = new AbortController()
-  let receivedSignal: NodeJS.Signals | undefined
-  const stop = (signal: NodeJS.Signals) => {
+  let receivedSignal: InterruptSignal | undefined
+  const stop = (signal: InterruptSignal) => {
     // A second signal ends the process at once. Uncommitted changes are lost either way.
     if (receivedSignal !== undefined) process.exit(EXIT_CODES[signal])
     receivedSignal = signal
     controller.abort()
   }
-  for (const signal of Object.keys(EXIT_CODES)) process.on(signal, stop)
+  for (const signal of INTERRUPT_SIGNALS) process.on(signal, stop)
   try {
     await work(controller.signal)
   } catch (error) {
     if (receivedSignal === undefined || error instanceof UnknownOutcome) throw error
-    console.error(`petstore: stopped by ${receivedSignal}; ${abortEffect}`)
-    process.exitCode = EXIT_CODES[receivedSignal]
+    throw new Interrupted(receivedSignal, abortEffect)
   } finally {
-    for (const signal of Object.keys(EXIT_CODES)) process.off(signal, stop)
+    for (const signal of INTERRUPT_SIGNALS) process.off(signal, stop)
   }
 }
 

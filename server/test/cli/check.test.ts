@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { PLAN_LIMITS, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { operatorOf } from '../support/operator.ts'
-import { petstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 
 let cwd: string
 let path: string
@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-const check = (env: Record<string, string> = {}) => petstore(['check'], { cwd, env })
+const check = (env: Record<string, string> = {}) => runCommand(['check'], { cwd, env })
 const makeDatabase = async () => {
   const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
   const key = { id: 'key_a', name: 'a', plan: 'free' as const, permissions: [], createdAt: 1 }

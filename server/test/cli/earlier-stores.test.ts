@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { VERSION } from '../../src/core/values/version.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { sqliteDatabase } from '../support/test-database.ts'
-import { petstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
 
 setDefaultTimeout(120_000)
@@ -73,7 +73,7 @@ const DATABASES = [
   ],
 ] as const
 
-const run = (url: string, ...args: string[]) => petstore(args, { cwd: folder, env: { DATABASE_URL: url } })
+const run = (url: string, ...args: string[]) => runCommand(args, { cwd: folder, env: { DATABASE_URL: url } })
 
 async function output(url: string, ...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await run(url, ...args)

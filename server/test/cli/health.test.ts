@@ -1,34 +1,54 @@
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { expect, test } from 'bun:test'
 import { freePort } from '../support/free-port.ts'
 import { petstore } from './petstore.ts'
-import { serve } from './running-petstore.ts'
+import { runCommand } from './run-command.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'petstore-health-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const health = (port: number, ...args: string[]) => runCommand(['health', '--port', String(port), ...args])
 
-test('petstore health reports whether the service is ready, and can wait for it', async () => {
-  const port = String(freePort())
-  const { address, stop } = await serve(['--demo', '--port', port], { cwd: folder })
-  expect(await petstore(['health', '--port', port])).toEqual({ exitCode: 0, stdout: 'ready\n', stderr: '' })
-  await stop()
-  const { exitCode, stderr } = await petstore(['health', '--port', port])
-  expect([exitCode, stderr]).toEqual([
-    1,
-    expect.stringContaining(`petstore: not ready: nothing answers at ${address}; start the service`),
-  ])
-  const waiting = petstore(['health', '--port', port, '--wait', '60'])
-  const again = await serve(['--demo', '--port', port], { cwd: folder })
-  expect((await waiting).stdout).toBe('ready\n')
-  await again.stop()
+/** Answers `/readyz` like the service: with these statuses, of which the last is repeated. */
+function service(port: number, ...statuses: number[]) {
+  let answers = 0
+  return Bun.serve({
+    port,
+    hostname: '127.0.0.1',
+    fetch: ({ url }) => {
+      const status = new URL(url).pathname === '/readyz' ? (statuses[answers++] ?? statuses.at(-1)) : 404
+      return new Response('the disk is full', { status: status ?? 200 })
+    },
+  })
+}
+
+test('petstore health reports whether the service is ready', async () => {
+  const port = freePort()
+  const ready = service(port, 200)
+  expect(await health(port)).toEqual({ exitCode: 0, stdout: 'ready\n', stderr: '' })
+  await ready.stop(true)
+  expect(await health(port)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(
+      `petstore: not ready: nothing answers at http://127.0.0.1:${port}; start the service`,
+    ),
+  })
+  await using _ = service(port, 503)
+  expect(await health(port)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('/readyz answered 503: the disk is full'),
+  })
+})
+
+test('petstore health --wait tries again until the service is ready', async () => {
+  await using starting = service(0, 503, 503, 200)
+  expect(await health(starting.port ?? 0, '--wait', '600')).toEqual({
+    exitCode: 0,
+    stdout: 'ready\n',
+    stderr: '',
+  })
 })
 
 test('petstore health does not use a proxy, which cannot reach this machine', async () => {
-  const { address, stop } = await serve(['--demo'], { cwd: folder })
+  await using ready = service(0, 200)
   const requests: string[] = []
-  using proxy = Bun.serve({
+  await using proxy = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     fetch: ({ url }) => {
@@ -38,13 +58,6 @@ test('petstore health does not use a proxy, which cannot reach this machine', as
   })
   const variables = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
   const env = Object.fromEntries(variables.map((name) => [name, `http://127.0.0.1:${proxy.port}`]))
-  const { exitCode, stderr } = await petstore(['health', '--port', new URL(address).port], { env })
+  const { exitCode, stderr } = await petstore(['health', '--port', String(ready.port)], { env })
   expect([exitCode, stderr, requests]).toEqual([0, '', []])
-  await stop()
-})
-
-test('the example pets can be imported', async () => {
-  const file = join(import.meta.dir, '../../../examples/pets.csv')
-  const { exitCode, stdout } = await petstore(['import', file], { cwd: folder })
-  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('17 pets added, 0 changed')])
 })

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { petstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity'
 const PETS = `${HEADER},barcode,lowStockAt\n1,Rex,1,sold,4,4006381333931,5\n2,Tom,2,sold,1,,\n`
@@ -13,7 +13,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-const run = (...args: string[]) => petstore(args, { cwd })
+const run = (...args: string[]) => runCommand(args, { cwd })
 /** The exported pets, without the names of their categories. */
 const exported = async () => (await run('export')).stdout.replaceAll(/,(?:"[^"\n]*"|[^",\n]*)$/gm, '')
 

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { TestService } from '../support/test-service.ts'
 import { petstore, petstoreInterruptedAt, petstorePausedAt, startPetstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity'
 const PETS = `${HEADER}\n1,Biscuit,1,available,4\n2,"Mittens, ""the cat""",2,pending,1\n9223372036854775807,Last,9,sold,0\n`
@@ -19,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-const run = (...args: string[]) => petstore(args, { cwd })
+const run = (...args: string[]) => runCommand(args, { cwd })
 /** The exported pets, without the names of their categories. */
 const exported = async () => (await run('export')).stdout.replaceAll(/,(?:"[^"\n]*"|[^",\n]*)$/gm, '')
 
@@ -181,8 +182,6 @@ Refused
 
   test.each([
     ['Ctrl-C while it reads', 'reading', 'SIGINT', 130],
-    ['Ctrl-C while it writes', 'writing', 'SIGINT', 130],
-    ['SIGTERM while it reads', 'reading', 'SIGTERM', 143],
     ['SIGTERM while it writes', 'writing', 'SIGTERM', 143],
   ] as const)('%s leaves nothing behind', async (_, pauseAt, signal, code) => {
     await run('import', file(PETS))
@@ -232,31 +231,19 @@ Refused
   })
 
   test.each([
-    ['a missing file', ['import', 'none.csv'], 1, 'cannot read none.csv: there is no such file'],
-    ['a folder', ['import', '.'], 1, 'cannot read .: it is a folder'],
-    ['another header', ['import', 'odd.csv'], 1, 'odd.csv begins with "a,b"; expected CSV with the header'],
+    ['a missing file', 'none.csv', 'cannot read none.csv: there is no such file'],
+    ['a folder', '.', 'cannot read .: it is a folder'],
+    ['another header', 'odd.csv', 'odd.csv begins with "a,b"; expected CSV with the header'],
     [
-      ...(['a wrong column', ['import', 'typo.csv'], 1] as const),
+      'a wrong column',
+      'typo.csv',
       'typo.csv looks like pets, but its header is wrong: quantitiy is not a column of pets; did you mean quantity?',
     ],
-    [
-      ...(['another encoding', ['import', 'odd.csv', '--encoding', 'ebcdic'], 2] as const),
-      '--encoding must be one of utf8, latin1, got "ebcdic"',
-    ],
-    ['no file', ['import'], 2, "missing required argument 'file'"],
-    [
-      'an invalid --show',
-      ['import', 'odd.csv', '--show', 'all'],
-      2,
-      '--show must be a whole number of 0 or more, got "all"',
-    ],
-    ['an unknown flag', ['import', 'odd.csv', '--fast'], 2, "unknown option '--fast'"],
-    ['another database', ['import', 'odd.csv', '--database-url', 'mysql:x'], 1, 'odd.csv begins'],
-  ])('%s is rejected in one line', async (_, args, code, message) => {
+  ])('%s is rejected in one line', async (_, path, message) => {
     file('a,b\n', 'odd.csv')
     file('petId,name,categoryId,status,quantitiy\n', 'typo.csv')
-    const { exitCode, stdout, stderr } = await run(...args)
-    expect([exitCode, stdout]).toEqual([code, ''])
+    const { exitCode, stdout, stderr } = await run('import', path)
+    expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toStartWith(`petstore: ${message}`)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
@@ -266,6 +253,23 @@ Refused
     const { exitCode, stderr } = await run('import', file(PETS), '--database-url', 'sqlite:broken.db')
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`cannot open the database ${broken}`)])
   })
+})
+
+test('the example pets can be imported', async () => {
+  const { exitCode, stdout } = await run('import', join(import.meta.dir, '../../../examples/pets.csv'))
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining('17 pets added, 0 changed')])
+})
+
+test('import creates a database and prints its path; the other commands find it there', async () => {
+  const shop = join(realpathSync(cwd), 'shop', 'petstore.db')
+  const first = await run('import', file(PETS), '--database-url', 'sqlite:shop/petstore.db')
+  expect(first).toMatchObject({ exitCode: 0, stderr: `petstore: created a new database, ${shop}\n` })
+  expect(first.stdout).toEndWith(` in ${shop}\n`)
+  const env = { DATABASE_URL: 'sqlite:shop/petstore.db' }
+  const again = await runCommand(['import', 'pets.csv'], { cwd, env })
+  expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('3 unchanged')])
+  const key = await runCommand(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd, env })
+  expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop}.`)])
 })
 
 describe('petstore import, while the service runs', () => {
@@ -283,11 +287,8 @@ describe('petstore import, while the service runs', () => {
           updates++
         }
       })()
-      const first = await run(
-        'import',
-        file(`${HEADER}\n1,Biscuit,1,sold,77\n50,New,1,available,3\n`),
-        ...database,
-      )
+      const importing = (content: string) => petstore(['import', file(content), ...database], { cwd })
+      const first = await importing(`${HEADER}\n1,Biscuit,1,sold,77\n50,New,1,available,3\n`)
       expect(first.stderr).toBe('')
       const answer = await service.call('GET', '/inventory')
       expect(answer.items).toHaveLength(before + 1)
@@ -298,7 +299,7 @@ describe('petstore import, while the service runs', () => {
       })
       expect(answer.items.find(({ petId }) => petId === 50)).toMatchObject({ quantity: 3 })
 
-      const second = await run('import', file(manyPets(5_000)), ...database)
+      const second = await importing(manyPets(5_000))
       expect(second.exitCode).toBe(0)
       isOver = true
       await updating

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 import { petstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 
 let service: TestService
 beforeAll(async () => {
@@ -9,14 +10,16 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const cli = (...args: string[]) => petstore([...args, '--database-url', `sqlite:${service.databasePath}`])
+const onService = (args: readonly string[]) => [...args, '--database-url', `sqlite:${service.databasePath}`]
+const cli = (...args: string[]) => runCommand(onService(args))
+const cliAsProcess = (...args: string[]) => petstore(onService(args))
 const list = (key: string) => service.call('GET', '/inventory', { key })
 
 describe('keys, while the service runs', () => {
   test('a created key works, a revoked one no longer', async () => {
-    const key = (await cli('keys', 'create', '--name', 'live', '--plan', 'free')).stdout.trim()
+    const key = (await cliAsProcess('keys', 'create', '--name', 'live', '--plan', 'free')).stdout.trim()
     await until(async () => (await list(key)).status === 200)
-    await cli('keys', 'revoke', 'live', '--yes')
+    await cliAsProcess('keys', 'revoke', 'live', '--yes')
     await until(async () => (await list(key)).status === 401)
     expect((await list(key)).error.message).toContain('revoked')
   })

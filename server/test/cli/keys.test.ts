@@ -12,6 +12,7 @@ import {
 import { openStore } from '../../src/store/open-store.ts'
 import { auditOf } from '../support/operator.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 
 let cwd: string
 let database: string
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const keys = (...args: string[]) =>
-  petstore(['keys', ...args, '--database-url', `sqlite:${database}`], { cwd })
+  runCommand(['keys', ...args, '--database-url', `sqlite:${database}`], { cwd })
 const create = (...args: string[]) => keys('create', ...args)
 
 async function find(secret: string) {
@@ -74,8 +75,6 @@ describe('petstore keys create', () => {
     expect((await find(owner.stdout.trim())).permissions).toEqual(PERMISSIONS)
     const manager = await create(...shop, '--may', 'keys')
     expect((await find(manager.stdout.trim())).permissions).toEqual(['keys'])
-    const both = await create(...shop, '--owner', '--may', 'stock')
-    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('leave out --may')])
   })
 
   test('creates a key with the named permissions, and prints them', async () => {
@@ -117,41 +116,6 @@ describe('petstore keys create', () => {
     const { stdout } = await create('--name', 'a', '--plan', 'free', '--expires', '90d')
     const { expiresAt = 0 } = await find(stdout.trim())
     expect(Math.abs(expiresAt - Date.now() - 90 * 86_400_000)).toBeLessThan(60_000)
-  })
-
-  test.each([
-    ['no name', ['--plan', 'free'], '--name'],
-    ['an empty name', ['--name', ' ', '--plan', 'free'], '--name'],
-    ['a name of two lines', ['--name', 'a\nb', '--plan', 'free'], 'without line ends'],
-    ['a name that is too long', ['--name', 'a'.repeat(201), '--plan', 'free'], '1 to 200 characters'],
-    ['no plan', ['--name', 'a'], '--plan'],
-    ['an unknown plan', ['--name', 'a', '--plan', 'gold'], 'free, pro, business, enterprise'],
-    ['enterprise without limits', ['--name', 'a', '--plan', 'enterprise', '--per-day', '5'], '--per-minute'],
-    [
-      'limits for another plan',
-      ['--name', 'a', '--plan', 'pro', '--per-day', '5'],
-      '--per-day is not allowed',
-    ],
-    [
-      'an invalid limit',
-      ['--name', 'a', '--plan', 'enterprise', '--per-minute', '0', '--per-day', '5'],
-      '1 or more',
-    ],
-    ['an invalid expiry', ['--name', 'a', '--plan', 'pro', '--expires', 'soon'], '2027-01-31'],
-    ['an expiry in the past', ['--name', 'a', '--plan', 'pro', '--expires', '2020-01-01'], 'in the future'],
-    [
-      'an unknown permission',
-      ['--name', 'a', '--plan', 'pro', '--may', 'stock,fish'],
-      'stock,orders,pets,webhooks',
-    ],
-    ['an empty permission', ['--name', 'a', '--plan', 'pro', '--may', ''], '--may must be none'],
-    ['none among others', ['--name', 'a', '--plan', 'pro', '--may', 'stock,none'], '--may must be none'],
-    ['an unknown flag', ['--name', 'a', '--plan', 'pro', '--colour', 'red'], '--colour'],
-  ])('%s is wrong usage: one line and exit code 2', async (_, args, message) => {
-    const { exitCode, stdout, stderr } = await create(...args)
-    expect([exitCode, stdout]).toEqual([2, ''])
-    expect(stderr).toContain(message)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
 })
 
@@ -209,48 +173,35 @@ describe('petstore keys revoke', () => {
     await store.close()
   })
 
-  test.each([
-    ['revoke an unknown key', ['revoke', 'nobody', '--yes'], 1, 'petstore keys list shows all keys'],
-    ['revoke without a key', ['revoke'], 2, "missing required argument 'key'"],
-    ['run an unknown command', ['forget'], 2, 'unknown command'],
-  ])('to %s is rejected in one line', async (_, args, code, message) => {
-    await create('--name', 'shop', '--plan', 'free')
-    const { exitCode, stdout, stderr } = await keys(...args)
-    expect([exitCode, stdout]).toEqual([code, ''])
-    expect(stderr).toContain(message)
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  })
-
   test('an unknown name or a prefix that is too short revokes nothing, even with a single key', async () => {
     const { id } = await find((await create('--name', 'shop', '--plan', 'free')).stdout.trim())
     for (const reference of ['', 'k', 'key_', id.slice(0, 7), id.slice(4), 'sho']) {
       const { exitCode, stdout, stderr } = await keys('revoke', reference, '--yes')
       expect([exitCode, stdout]).toEqual([1, ''])
       expect(stderr).toContain(`there is no key "${reference}"; give its id`)
+      expect(stderr).toEndWith('petstore keys list shows all keys\n')
     }
     expect((await keys('revoke', id.slice(0, 8), '--yes')).stdout).toContain(
       `Revoked ${id} ("shop") in ${database}.`,
     )
   })
 
-  test('revoking asks on a terminal, and needs --yes without one', async () => {
+  test('asks on a terminal', async () => {
     const secret = (await create('--name', 'shop', '--plan', 'free')).stdout.trim()
     const { id } = await find(secret)
-    const unasked = await keys('revoke', id)
-    expect([unasked.exitCode, unasked.stderr]).toEqual([
-      2,
-      'petstore: there is no terminal to ask for confirmation; --yes revokes the key without asking\n',
-    ])
     const answered = (answer: string) =>
       petstoreInTerminal(
         ['keys', 'revoke', id, '--database-url', `sqlite:${database}`],
         `Revoke ${id} ("shop", free) permanently?`,
         (program) => program.type(answer),
       )
-    expect(await answered('n\n')).toMatchObject({
-      exitCode: 1,
-      shown: expect.stringContaining('nothing was changed'),
-    })
+    // No, and Ctrl-D.
+    for (const answer of ['n\n', '\x04']) {
+      expect(await answered(answer)).toMatchObject({
+        exitCode: 1,
+        shown: expect.stringContaining('nothing was changed'),
+      })
+    }
     expect((await find(secret)).revokedAt).toBeUndefined()
     expect((await answered('y\n')).exitCode).toBe(0)
     expect((await find(secret)).revokedAt).toBeNumber()

@@ -7,7 +7,8 @@ import { VERSION } from '../../src/core/values/version.ts'
 import { freePort } from '../support/free-port.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { until } from '../support/until.ts'
-import { petstore, startPetstore } from './petstore.ts'
+import { startPetstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
 
 let cwd: string
@@ -17,7 +18,7 @@ beforeEach(() => {
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 async function expectRefused(args: readonly string[], ...messages: string[]) {
-  const { exitCode, stdout, stderr } = await petstore(['serve', '--port', '0', ...args], { cwd })
+  const { exitCode, stdout, stderr } = await runCommand(['serve', '--port', '0', ...args], { cwd })
   expect([exitCode, stdout]).toEqual([1, ''])
   for (const message of messages) expect(stderr).toContain(message)
   expect(stderr.trimEnd().split('\n')).toHaveLength(1)
@@ -75,7 +76,6 @@ describe('petstore serve: https', () => {
   test('SIGHUP, which a closed terminal sends, does not end the service', async () => {
     const { address, program, stop } = await serve(['--demo'], { cwd })
     program.kill('SIGHUP')
-    await Bun.sleep(100)
     expect((await fetch(`${address}/healthz`)).status).toBe(200)
     expect(await stop()).toBe(0)
   })
@@ -84,8 +84,6 @@ describe('petstore serve: https', () => {
     const [cert, key] = [write('cert.pem', CERTIFICATE), write('key.pem', PRIVATE_KEY)]
     const nonsense = write('nonsense.pem', 'nonsense')
     const other = write('other.pem', OTHER_PRIVATE_KEY)
-    await expectRefused(['--tls-cert', cert], '--tls-cert needs --tls-key')
-    await expectRefused(['--tls-key', key], '--tls-key needs --tls-cert')
     await expectRefused(['--tls-cert', 'none.pem', '--tls-key', key], 'cannot read none.pem', '--tls-cert')
     await expectRefused(['--tls-cert', cert, '--tls-key', cwd], `cannot read ${cwd}`, '--tls-key')
     await expectRefused(['--tls-cert', nonsense, '--tls-key', key], 'no certificate', '--tls-cert')
@@ -152,13 +150,4 @@ describe('petstore serve: logs', () => {
     program.kill('SIGTERM')
     expect([await program.exited, await new Response(program.stderr).text()]).toEqual([0, ''])
   })
-})
-
-test.each([
-  ['METRICS_PORT', 'on'],
-  ['METRICS_PORT', '65536'],
-  ['LOG_REQUESTS', 'some'],
-])('%s=%s is rejected with the valid values', async (name, value) => {
-  const { exitCode, stderr } = await petstore(['serve'], { cwd, env: { [name]: value } })
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${name} must be `)])
 })

@@ -5,6 +5,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { petstore } from './petstore.ts'
+import { runCommand } from './run-command.ts'
 
 export const ON_BOTH: readonly [name: string, onPostgres: boolean][] = [
   ['SQLite', false],
@@ -39,7 +40,7 @@ export async function openShop(onPostgres: boolean) {
     cwd,
     env,
     store,
-    run: (...args: string[]) => petstore(args, { cwd, env }),
+    run: (...args: string[]) => runCommand(args, { cwd, env }),
     runWith: (stdin: string, ...args: string[]) => petstore(args, { cwd, env, stdin }),
     file: (text: string, name = 'delivery.csv') => {
       writeFileSync(join(cwd, name), text)

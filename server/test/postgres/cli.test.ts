@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { petstore } from '../cli/petstore.ts'
+import { runCommand } from '../cli/run-command.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 
@@ -27,7 +27,7 @@ afterAll(async () => {
 })
 
 async function run(...args: string[]): Promise<string> {
-  const outcome = await petstore(args, { cwd, env: { DATABASE_URL: database.url } })
+  const outcome = await runCommand(args, { cwd, env: { DATABASE_URL: database.url } })
   expect([outcome.exitCode, outcome.stderr]).toEqual([0, expect.any(String)])
   return outcome.stdout
 }
@@ -58,13 +58,13 @@ describe('the command line on PostgreSQL', () => {
   test('checks the database, and reports why it cannot be reached', async () => {
     expect(await run('check')).toContain('the database is intact')
     const away = database.url.replace(/:\d+\//, ':1/')
-    const outcome = await petstore(['check', '--database-url', away])
+    const outcome = await runCommand(['check', '--database-url', away])
     expect(outcome.exitCode).toBe(1)
     expect(outcome.stdout).toContain('cannot open the database')
   })
 
   test('refers to pg_dump for backups', async () => {
-    const outcome = await petstore(['backup', 'copy.db'], { cwd, env: { DATABASE_URL: database.url } })
+    const outcome = await runCommand(['backup', 'copy.db'], { cwd, env: { DATABASE_URL: database.url } })
     expect(outcome.exitCode).toBe(1)
     expect(outcome.stderr).toContain('pg_dump')
   })
@@ -79,9 +79,9 @@ describe('the command line on PostgreSQL', () => {
     expect(await run('export', '--database-url', again.url)).toBe(await run('export'))
     const changes = "SELECT pet_id::int, before::int, after::int FROM log WHERE kind = 'change'"
     expect(await again.run(changes)).toEqual([{ pet_id: 7, before: 0, after: 12 }])
-    const refused = await petstore(['copy', '--from', 'sqlite:copy.db', '--to', again.url], { cwd })
+    const refused = await runCommand(['copy', '--from', 'sqlite:copy.db', '--to', again.url], { cwd })
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('not empty')])
-    const missing = await petstore(['copy', '--from', 'sqlite:none.db', '--to', again.url], { cwd })
+    const missing = await runCommand(['copy', '--from', 'sqlite:none.db', '--to', again.url], { cwd })
     expect([missing.exitCode, missing.stderr]).toEqual([
       1,
       expect.stringContaining(`no database at ${join(cwd, 'none.db')};`),
@@ -96,11 +96,11 @@ describe('the command line on PostgreSQL', () => {
     expect(service.output()).toContain('postgres:***@')
     expect(service.output()).not.toContain('geheim-wort')
     const nowhere = url.replace(/:\d+\//, ':1/')
-    const outcome = await petstore(['keys', 'list', '--database-url', nowhere])
+    const outcome = await runCommand(['keys', 'list', '--database-url', nowhere])
     expect(outcome.exitCode).toBe(1)
     expect(outcome.stderr).toContain('postgres:***@')
     expect(outcome.stdout + outcome.stderr).not.toContain('geheim-wort')
-    const wrong = await petstore(['keys', 'list', '--database-url', 'postgresx://u:geheim-wort@h/d'])
+    const wrong = await runCommand(['keys', 'list', '--database-url', 'postgresx://u:geheim-wort@h/d'])
     expect(wrong.stderr).toContain('must be of the form')
     expect(wrong.stderr).not.toContain('geheim-wort')
   })

@@ -9,7 +9,7 @@ import {
 } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import { choiceParser, type PetstoreCommand, type SettingFlags } from '../arguments.ts'
-import { writeNewFile, writeToFile, writeToStdout } from '../files.ts'
+import { streamToStdout, writeNewFile, writeToFile } from '../files.ts'
 import { formatCount, runInterruptible } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
 
@@ -38,7 +38,7 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
   await runInterruptible(path === '-' ? 'the output is incomplete' : 'no file was written', (signal) =>
     withStore(flags, 'require_current_tables', async ({ store }) => {
       const text = exportText(store, flags)
-      if (path === '-') await writeToStdout(text, signal)
+      if (path === '-') await streamToStdout(text, signal)
       else await writeNewFile(path, ifExists, (temporary) => writeToFile(temporary, text, signal))
     }),
   )

@@ -1,4 +1,3 @@
-import { writeSync } from 'node:fs'
 import { userInfo } from 'node:os'
 import { Option } from 'commander'
 import { EXPECTED_NAME, isName } from '../../core/catalog/catalog-fields.ts'
@@ -33,6 +32,7 @@ import {
   timeParser,
   wholeNumberParser,
 } from '../arguments.ts'
+import { writeToStdout } from '../files.ts'
 import {
   failureText,
   formatMinute,
@@ -124,7 +124,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
       createdAt: at,
       ...(expiresAt === undefined ? {} : { expiresAt }),
     }
-    printSecret(secret)
+    await printSecret(secret)
     try {
       await store.runKeyCommand(operator(), { type: 'create', key, secret: toStoredSecret(secret, at) }, at)
     } catch (error) {
@@ -138,9 +138,9 @@ async function createKey(flags: CreateFlags): Promise<void> {
 }
 
 /** Prints the secret alone, so that a script can read it. The key is created afterwards, so that no secret is lost. */
-function printSecret(secret: string): void {
+async function printSecret(secret: string): Promise<void> {
   try {
-    writeSync(process.stdout.fd, `${secret}\n`)
+    await writeToStdout(`${secret}\n`)
   } catch (error) {
     throw new Error(
       `the secret cannot be written to standard output (${failureText(error)}); nothing was changed`,

@@ -60,8 +60,6 @@ function readDemoConfig(flags: Flags): Config {
 }
 
 async function serve(flags: Flags): Promise<void> {
-  // Without a handler, closing the terminal would end the service.
-  process.on('SIGHUP', () => {})
   const isDemo = flags.demo === true
   const config = isDemo ? readDemoConfig(flags) : readConfig(flags)
   const passedSocket = findPassedSocket()
@@ -166,6 +164,8 @@ function stopOnSignal(stopService: () => Promise<void>): void {
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  // Without a handler, closing the terminal would end the service.
+  process.on('SIGHUP', () => {})
 }
 
 function metricsAddress(config: Config, { metricsPort }: RunningService): string | undefined {
