@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { VIEWS } from '../../src/staff-page/shell/views.ts'
-import { axeInBothThemes } from '../support/axe.ts'
+import { axe, axeInBothThemes } from '../support/axe.ts'
 import { keyField, signIn, useShop } from '../support/shop.ts'
 import { goToRow, rowOf } from '../support/stock-table.ts'
 
@@ -155,7 +155,7 @@ test(
       await page.locator('h1').first().waitFor({ state: 'attached' })
       await page.waitForFunction(() => document.querySelector('.skeleton, .shell__loading') === null)
       await fits(page)
-      await axeInBothThemes(page)
+      await axe(page)
     }
   },
   MANY_CHECKS_MS,
