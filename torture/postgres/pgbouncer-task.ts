@@ -1,8 +1,8 @@
-import { randomFrom, type TortureTask } from '../../../scripts/torture-task.ts'
-import { startInstances, stockUp } from '../../postgres/shop.ts'
-import { findPgBouncer, PgBouncer, printedRoleSettings } from '../../support/pgbouncer.ts'
-import { PostgresServer } from '../../support/postgres-server.ts'
-import { until } from '../../support/until.ts'
+import { randomFrom, type TortureTask } from '../../server/scripts/torture-task.ts'
+import { startInstances, stockUp } from '../../server/test/postgres/shop.ts'
+import { findPgBouncer, PgBouncer, printedRoleSettings } from '../../server/test/support/pgbouncer.ts'
+import { PostgresServer } from '../../server/test/support/postgres-server.ts'
+import { until } from '../../server/test/support/until.ts'
 
 const KILLS = 50
 const KILLS_IN_SHORT = 6

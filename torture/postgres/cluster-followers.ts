@@ -1,6 +1,6 @@
-import { EventReader, type ReceivedEvent } from '../../support/event-reader.ts'
-import type { Received } from '../../support/webhook-receiver.ts'
-import { readHistory } from '../kills/shown-stock.ts'
+import { readHistory } from '../../server/test/faults/kills/shown-stock.ts'
+import { EventReader, type ReceivedEvent } from '../../server/test/support/event-reader.ts'
+import type { Received } from '../../server/test/support/webhook-receiver.ts'
 import { CLUSTER_PETS, type ClusterLoad, LAST_PET, type SentOrder } from './cluster-load.ts'
 
 const RETRY_MS = 100

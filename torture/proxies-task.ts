@@ -1,7 +1,12 @@
-import { missingPackage } from '../../../../wire/test/debian-package.ts'
-import type { TortureTask } from '../../../scripts/torture-task.ts'
-import type { ProxiedUpdates } from './proxied-updates.ts'
-import { openShop, PROXIES, type ProxyName, updatesDuring } from './proxies.ts'
+import type { TortureTask } from '../server/scripts/torture-task.ts'
+import type { ProxiedUpdates } from '../server/test/faults/connections/proxied-updates.ts'
+import {
+  openShop,
+  PROXIES,
+  type ProxyName,
+  updatesDuring,
+} from '../server/test/faults/connections/proxies.ts'
+import { missingPackage } from '../wire/test/debian-package.ts'
 
 const RESTARTS = 20
 const RESTARTS_IN_SHORT = 3

@@ -1,5 +1,5 @@
-import { checkThroughApi, readHistory } from '../kills/shown-stock.ts'
-import { UpdateLedger } from '../kills/update-ledger.ts'
+import { checkThroughApi, readHistory } from '../../server/test/faults/kills/shown-stock.ts'
+import { UpdateLedger } from '../../server/test/faults/kills/update-ledger.ts'
 
 export const UPDATED_PETS = [1, 2, 3, 4, 5, 6, 7, 8]
 const ADJUSTED_PETS = [11, 12, 13, 14]

@@ -6,27 +6,26 @@
  * task stops when its time is up. The exit code is 1 if there are violations.
  */
 import { parseArgs } from 'node:util'
-import { connectionsTask } from '../test/faults/connections/connections-task.ts'
-import { proxiesTask } from '../test/faults/connections/proxies-task.ts'
-import { diskTask } from '../test/faults/disk/disk-task.ts'
-import { powerLossTask } from '../test/faults/disk/power-loss.ts'
-import { fuzzTask } from '../test/faults/fuzz/task.ts'
-import { hostileTask } from '../test/faults/hostile/task.ts'
-import { killsTask } from '../test/faults/kills/kills.ts'
-import { killsPostgresTask } from '../test/faults/kills/kills-postgres.ts'
-import { linearizabilityTask } from '../test/faults/linearizability/linearizability.ts'
-import { longRunPostgresTask, longRunTask } from '../test/faults/long-run/task.ts'
-import { lowStockPostgresTask, lowStockSqliteTask } from '../test/faults/low-stock/stores.ts'
-import { modelPostgresTask, modelTask } from '../test/faults/model/task.ts'
-import { ordersPostgresTask, ordersTask } from '../test/faults/orders/order-kills.ts'
-import { failoverTask } from '../test/faults/postgres/failover-task.ts'
-import { overloadTask } from '../test/faults/postgres/overload-task.ts'
-import { patroniTask } from '../test/faults/postgres/patroni-task.ts'
-import { pgbouncerTask } from '../test/faults/postgres/pgbouncer-task.ts'
-import { postgresReadsTask } from '../test/faults/postgres/postgres-reads-task.ts'
-import { searchesPostgresTask, searchesTask } from '../test/faults/searches/task.ts'
-import { webhooksTask } from '../test/faults/webhooks/webhook-kills.ts'
-import type { TortureSummary, TortureTask } from './torture-task.ts'
+import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
+import { diskTask } from '../server/test/faults/disk/disk-task.ts'
+import { powerLossTask } from '../server/test/faults/disk/power-loss.ts'
+import { killsTask } from '../server/test/faults/kills/kills.ts'
+import { killsPostgresTask } from '../server/test/faults/kills/kills-postgres.ts'
+import { linearizabilityTask } from '../server/test/faults/linearizability/linearizability.ts'
+import { lowStockPostgresTask, lowStockSqliteTask } from '../server/test/faults/low-stock/stores.ts'
+import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
+import { ordersPostgresTask, ordersTask } from '../server/test/faults/orders/order-kills.ts'
+import { webhooksTask } from '../server/test/faults/webhooks/webhook-kills.ts'
+import { connectionsTask } from './connections-task.ts'
+import { fuzzTask } from './fuzz-task.ts'
+import { hostileTask } from './hostile-task.ts'
+import { longRunPostgresTask, longRunTask } from './long-run/task.ts'
+import { failoverTask } from './postgres/failover-task.ts'
+import { overloadTask } from './postgres/overload-task.ts'
+import { patroniTask } from './postgres/patroni-task.ts'
+import { pgbouncerTask } from './postgres/pgbouncer-task.ts'
+import { proxiesTask } from './proxies-task.ts'
+import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   killsTask,
@@ -48,7 +47,6 @@ const TASKS: readonly TortureTask[] = [
   hostileTask,
   connectionsTask,
   proxiesTask,
-  postgresReadsTask,
   overloadTask,
   searchesTask,
   searchesPostgresTask,

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { CERTIFICATE, PRIVATE_KEY } from '../../../../wire/test/test-certificate.ts'
-import type { TortureTask } from '../../../scripts/torture-task.ts'
-import { type HostileService, startHostileService } from '../hostile/service.ts'
+import type { TortureTask } from '../server/scripts/torture-task.ts'
 import {
   MAX_FLOODED_BYTES,
   MAX_HEALTH_P99_MS,
   pipelinedFlood,
   readList,
   slowReadersUnderUpdates,
-} from './connection-attacks.ts'
+} from '../server/test/faults/connections/connection-attacks.ts'
+import { type HostileService, startHostileService } from '../server/test/faults/hostile/service.ts'
+import { CERTIFICATE, PRIVATE_KEY } from '../wire/test/test-certificate.ts'
 
 const PETS = 100_000
 const MIN_ENTRY_BYTES = 40

@@ -1,5 +1,5 @@
-import { randomFrom, type TortureTask, untilOver } from '../../../scripts/torture-task.ts'
-import { integerFrom, type Random } from '../fuzz/values.ts'
+import { randomFrom, type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
+import { integerFrom, type Random } from '../server/test/faults/fuzz/values.ts'
 import {
   bodyFlood,
   type Held,
@@ -11,9 +11,9 @@ import {
   slowReaders,
   type Target,
   wrongKeys,
-} from './attacks.ts'
-import { MAX_TIMES_SLOWER, PoliteClient } from './polite.ts'
-import { type HostileService, startHostileService } from './service.ts'
+} from '../server/test/faults/hostile/attacks.ts'
+import { MAX_TIMES_SLOWER, PoliteClient } from '../server/test/faults/hostile/polite.ts'
+import { type HostileService, startHostileService } from '../server/test/faults/hostile/service.ts'
 
 const PETS = 100_000
 const LEAST_ROUNDS = 5

@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TortureOptions, TortureSummary, TortureTask } from '../../../scripts/torture-task.ts'
-import { SEARCH_SORTS } from '../../../src/core/catalog/search.ts'
-import { serve } from '../../cli/running-petstore.ts'
-import { addKey } from '../../postgres/shop.ts'
-import { PostgresServer } from '../../support/postgres-server.ts'
-import { until } from '../../support/until.ts'
+import type { TortureOptions, TortureSummary, TortureTask } from '../../server/scripts/torture-task.ts'
+import { SEARCH_SORTS } from '../../server/src/core/catalog/search.ts'
+import { serve } from '../../server/test/cli/running-petstore.ts'
+import { addKey } from '../../server/test/postgres/shop.ts'
+import { PostgresServer } from '../../server/test/support/postgres-server.ts'
+import { until } from '../../server/test/support/until.ts'
 import {
   type Answered,
   nextPath,

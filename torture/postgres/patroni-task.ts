@@ -1,10 +1,9 @@
-import { randomFrom, type TortureSummary, type TortureTask } from '../../../scripts/torture-task.ts'
-import { serve } from '../../cli/running-petstore.ts'
-import { stockUp } from '../../postgres/shop.ts'
-import { freePort } from '../../support/free-port.ts'
-import { missingPatroni, PatroniCluster } from '../../support/patroni-cluster.ts'
-import { until } from '../../support/until.ts'
-import { WebhookReceiver } from '../../support/webhook-receiver.ts'
+import { randomFrom, type TortureSummary, type TortureTask } from '../../server/scripts/torture-task.ts'
+import { serve } from '../../server/test/cli/running-petstore.ts'
+import { stockUp } from '../../server/test/postgres/shop.ts'
+import { freePort } from '../../server/test/support/free-port.ts'
+import { until } from '../../server/test/support/until.ts'
+import { WebhookReceiver } from '../../server/test/support/webhook-receiver.ts'
 import {
   expectedEvents,
   type FeedProblems,
@@ -15,6 +14,7 @@ import {
   StreamFollower,
 } from './cluster-followers.ts'
 import { CLUSTER_PETS, ClusterLoad } from './cluster-load.ts'
+import { missingPatroni, PatroniCluster } from './patroni-cluster.ts'
 
 const SERVERS = 3
 const ROUNDS = 20

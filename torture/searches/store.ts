@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
-import { petstore } from '../../cli/petstore.ts'
+import { petstore } from '../../server/test/cli/petstore.ts'
 
 const KINDS = [
   'Beagle',

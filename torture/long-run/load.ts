@@ -2,7 +2,7 @@
  * The load generator of a long run, in its own process: it gets its rate over its channel, and reports on
  * request.
  */
-import { randomFrom } from '../../../scripts/torture-task.ts'
+import { randomFrom } from '../../server/scripts/torture-task.ts'
 import { KINDS, type KindName, type LoadTarget, RequestMaker } from './requests.ts'
 import { WireConnection } from './wire.ts'
 

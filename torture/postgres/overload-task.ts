@@ -1,8 +1,8 @@
-import type { TortureTask } from '../../../scripts/torture-task.ts'
-import { serve } from '../../cli/running-petstore.ts'
-import { stockUp } from '../../postgres/shop.ts'
-import { FreezingProxy } from '../../support/freezing-proxy.ts'
-import { PostgresServer } from '../../support/postgres-server.ts'
+import type { TortureTask } from '../../server/scripts/torture-task.ts'
+import { serve } from '../../server/test/cli/running-petstore.ts'
+import { stockUp } from '../../server/test/postgres/shop.ts'
+import { FreezingProxy } from '../../server/test/support/freezing-proxy.ts'
+import { PostgresServer } from '../../server/test/support/postgres-server.ts'
 
 const ORDERS = 500
 const PETS = 100

@@ -1,4 +1,4 @@
-import type { TortureOptions, TortureSummary, TortureTask } from '../../../scripts/torture-task.ts'
+import type { TortureOptions, TortureSummary, TortureTask } from '../../server/scripts/torture-task.ts'
 import { runLong } from './long-run.ts'
 import { checksOf } from './results.ts'
 

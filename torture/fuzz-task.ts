@@ -1,5 +1,5 @@
-import { type TortureTask, untilOver } from '../../../scripts/torture-task.ts'
-import { type FuzzOutcome, fuzz } from './fuzz.ts'
+import { type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
+import { type FuzzOutcome, fuzz } from '../server/test/faults/fuzz/fuzz.ts'
 
 /** The minimum of a full run, on both databases together. */
 const LEAST_REQUESTS = 100_000

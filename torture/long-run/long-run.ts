@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createKeyId, createSecret, PERMISSIONS, toStoredSecret } from '../../../src/core/keys/api-key.ts'
-import { openStore } from '../../../src/store/open-store.ts'
-import { serve } from '../../cli/running-petstore.ts'
-import { operatorOf } from '../../support/operator.ts'
-import { createDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
+import { createKeyId, createSecret, PERMISSIONS, toStoredSecret } from '../../server/src/core/keys/api-key.ts'
+import { openStore } from '../../server/src/store/open-store.ts'
+import { serve } from '../../server/test/cli/running-petstore.ts'
+import { operatorOf } from '../../server/test/support/operator.ts'
+import { createDatabase, type TestDatabase } from '../../server/test/support/postgres-databases.ts'
 import type { LoadOrder, LoadReport } from './load.ts'
 import type { LongRunResults, Slice } from './results.ts'
 import { type ProcessSample, watch } from './watch.ts'
@@ -16,8 +16,6 @@ export interface LongRunOptions {
   readonly seed: number
   readonly onPostgres: boolean
   readonly say: (progress: string) => void
-  /** A slice length other than 10 s, for a run that only shows that everything works. */
-  readonly sliceSeconds?: number
 }
 
 const LOAD = fileURLToPath(new URL('load.ts', import.meta.url))
@@ -49,7 +47,7 @@ async function runOn(
   folder: string,
   database: TestDatabase | undefined,
 ): Promise<LongRunResults> {
-  const { minutes, seed, say, sliceSeconds = SLICE_SECONDS } = options
+  const { minutes, seed, say } = options
   const url = database?.url ?? `sqlite:${join(folder, 'petstore.db')}`
   const key = await stockUp(url)
   const service = await serve([], {
@@ -66,10 +64,10 @@ async function runOn(
     await fetch(`${service.address}/healthz`)
     const before = watch(pid)
     await load.begin({ kind: 'begin', target: { port, key, pets: PETS }, seed })
-    const capacity = await calibrate(load, sliceSeconds)
+    const capacity = await calibrate(load)
     const offeredPerSecond = Math.round(capacity * STEADY_PART)
     say(`${Math.round(capacity)} requests a second at the beginning; ${offeredPerSecond} are offered`)
-    const { slices, surprises } = await measure({ load, pid, minutes, sliceSeconds, offeredPerSecond, say })
+    const { slices, surprises } = await measure({ load, pid, minutes, offeredPerSecond, say })
     await load.end()
     const handlesAfter = await handlesOnceQuiet(pid, before.handles)
     const exitCode = await service.stop()
@@ -109,11 +107,11 @@ async function handlesOnceQuiet(pid: number, before: number): Promise<number> {
 }
 
 /** The throughput after a short warm-up. */
-async function calibrate(load: LoadProcess, sliceSeconds: number): Promise<number> {
+async function calibrate(load: LoadProcess): Promise<number> {
   load.send({ kind: 'pace' })
-  await Bun.sleep(sliceSeconds * 500)
+  await Bun.sleep(SLICE_SECONDS * 500)
   await load.tell()
-  await Bun.sleep(sliceSeconds * 500)
+  await Bun.sleep(SLICE_SECONDS * 500)
   const { requests, seconds } = await load.tell()
   return requests / seconds
 }
@@ -122,20 +120,19 @@ interface Measuring {
   readonly load: LoadProcess
   readonly pid: number
   readonly minutes: number
-  readonly sliceSeconds: number
   readonly offeredPerSecond: number
   readonly say: (progress: string) => void
 }
 
-async function measure({ load, pid, minutes, sliceSeconds, offeredPerSecond, say }: Measuring) {
+async function measure({ load, pid, minutes, offeredPerSecond, say }: Measuring) {
   const slices: Slice[] = []
   const surprises: Record<string, number> = {}
   const began = performance.now()
   let before = watch(pid)
-  for (let number = 1; slices.length < Math.ceil((minutes * 60) / sliceSeconds); number++) {
+  for (let number = 1; slices.length < Math.ceil((minutes * 60) / SLICE_SECONDS); number++) {
     const pace = number % FLAT_OUT_EVERY === 0 ? 'flat-out' : 'steady'
     load.send({ kind: 'pace', ...(pace === 'steady' ? { rate: offeredPerSecond } : {}) })
-    await Bun.sleep(began + number * sliceSeconds * 1_000 - performance.now())
+    await Bun.sleep(began + number * SLICE_SECONDS * 1_000 - performance.now())
     const report = await load.tell()
     const sample = watch(pid)
     slices.push(sliceOf(report, pace, (performance.now() - began) / 1_000, before, sample))

@@ -1,8 +1,8 @@
-import { type TortureTask, untilOver } from '../../../scripts/torture-task.ts'
-import { failOversOf, isMetReadOnly, READ_ONLY } from '../../postgres/failovers.ts'
-import { type OutageReport, runOutages } from '../../postgres/outages.ts'
-import { PostgresPair } from '../../support/postgres-pair.ts'
-import { crashViolations } from '../linearizability/linearizability.ts'
+import { type TortureTask, untilOver } from '../../server/scripts/torture-task.ts'
+import { crashViolations } from '../../server/test/faults/linearizability/linearizability.ts'
+import { failOversOf, isMetReadOnly, READ_ONLY } from '../../server/test/postgres/failovers.ts'
+import { type OutageReport, runOutages } from '../../server/test/postgres/outages.ts'
+import { PostgresPair } from '../../server/test/support/postgres-pair.ts'
 
 const LEAST_KILLS = 20
 /** Failovers of one pair of servers in a row, before the next pair. */
