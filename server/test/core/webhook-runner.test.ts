@@ -14,6 +14,11 @@ interface Sent {
   isRefused?: boolean
 }
 
+/** The answer of a receiver that refuses. */
+interface Refusal {
+  readonly retryAfterMs?: number
+}
+
 /** A log in memory, a receiver that refuses what a test says, and the runner between them. */
 class Post {
   now = Date.UTC(2026, 10, 19)
@@ -22,6 +27,7 @@ class Post {
   mostParallel = 0
   progress: WebhookProgress = { cursor: '0.a', held: [] }
   refuses: (sent: Sent) => boolean = () => false
+  refusal: Refusal = {}
   prunedTo = 0
   readonly #pets: bigint[] = []
   #open = 0
@@ -118,7 +124,7 @@ class Post {
             status: isRefused ? 500 : 204,
             durationMs: 1,
             response: '',
-            ...(isRefused ? { error: 'no' } : {}),
+            ...(isRefused ? { error: 'no', ...this.refusal } : {}),
           }
         },
       },
@@ -127,7 +133,6 @@ class Post {
         type: event.kind,
         body: `${event.kind === 'change' ? event.petId : -1n} ${Number.parseInt(event.cursor, 10)}`,
       }),
-      retryDelaysMs: [5, 30, 120, 600, 3_600, 10_800].map((seconds) => seconds * SECOND),
       clock: () => this.now,
       observers: [],
       hasLease: () => true,
@@ -190,6 +195,11 @@ describe('an event that the receiver refuses', () => {
     expect(post.progress.off?.reason).toContain('has accepted nothing since')
     expect(post.attempts.filter(({ isParked }) => isParked)).toEqual([])
     expect(post.progress.held).toHaveLength(2)
+    const sent = post.sent.length
+    post.refuses = () => false
+    post.change(1, 3)
+    await post.advance(DAY)
+    expect(post.sent).toHaveLength(sent)
   })
 
   test('is part of a single relist if the log was pruned past it', async () => {
@@ -205,6 +215,34 @@ describe('an event that the receiver refuses', () => {
     expect(post.sent.slice(-2).map(({ petId }) => petId)).toEqual([1n, -1n])
     expect(post.progress).toEqual({ cursor: post.end, held: [] })
   })
+})
+
+test('a refused event is retried after 5 s, 30 s and so on, give or take a tenth', async () => {
+  const post = new Post()
+  post.refuses = () => true
+  post.change(1)
+  await post.tick()
+  let attempts = 1
+  for (const seconds of [5, 30, 120, 600, 3_600, 10_800, 10_800]) {
+    await post.advance(0.9 * seconds * SECOND - 1)
+    expect(post.sent).toHaveLength(attempts)
+    await post.advance(0.2 * seconds * SECOND + 1)
+    expect(post.sent).toHaveLength(++attempts)
+  }
+})
+
+test('nothing is sent before the end of Retry-After, not even an event of another pet', async () => {
+  const post = new Post()
+  post.refuses = () => true
+  post.refusal = { retryAfterMs: 120 * SECOND }
+  post.change(1)
+  await post.tick()
+  post.change(2)
+  post.refuses = () => false
+  await post.advance(120 * SECOND - 1)
+  expect(post.sent).toHaveLength(1)
+  await post.advance(1)
+  expect([post.deliveredTo(1), post.deliveredTo(2)]).toEqual([[1], [2]])
 })
 
 describe('a receiver that is down', () => {

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'bun:test'
+import type { Store } from '../../src/store/store.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -11,10 +12,14 @@ export class WebhookDesk {
   service!: TestService
   receiver!: WebhookReceiver
   #quantity = 1_000
+  #runningRenewals = 0
 
   constructor() {
     beforeAll(async () => {
-      this.service = await TestService.start({ settings: { webhookPrivateAddresses: 'on' } })
+      this.service = await TestService.start({
+        settings: { webhookPrivateAddresses: 'on' },
+        wrapStore: (store) => ({ ...store, leaseWebhooks: this.#counted(store.leaseWebhooks) }),
+      })
     })
     beforeEach(() => {
       this.receiver = new WebhookReceiver()
@@ -25,6 +30,26 @@ export class WebhookDesk {
       await this.receiver.stop()
     })
     afterAll(() => this.service.stop())
+  }
+
+  #counted(leaseWebhooks: Store['leaseWebhooks']): Store['leaseWebhooks'] {
+    return async (durationMs) => {
+      this.#runningRenewals++
+      try {
+        return await leaseWebhooks(durationMs)
+      } finally {
+        this.#runningRenewals--
+      }
+    }
+  }
+
+  /**
+   * Moves the clock while no leases are being renewed. A renewal that reads the time before and after the move would find that
+   * its own lease has ended, and the delivery that is being sent would be repeated.
+   */
+  passTime = async (ms: number): Promise<void> => {
+    await until(() => this.#runningRenewals === 0)
+    this.service.now += ms
   }
 
   sent = (method: string, path: string, body?: object, headers = {}) =>

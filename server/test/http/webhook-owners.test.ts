@@ -51,7 +51,7 @@ test.each<[string, (keyId: string) => Promise<unknown>, (keyId: string) => Promi
     async (keyId) => {
       const expiresAt = new Date(desk.service.now + HOUR).toISOString()
       await desk.sent('PATCH', `/keys/${keyId}`, { expiresAt })
-      desk.service.now += HOUR
+      await desk.passTime(HOUR)
     },
     (keyId) => desk.sent('PATCH', `/keys/${keyId}`, { expiresAt: null }),
     'is expired',
