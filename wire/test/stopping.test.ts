@@ -6,9 +6,8 @@ import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
-/** Far longer than a stop without pending requests takes. */
-const LONG_GRACE_MS = 90_000
-const SOON_MS = 60_000
+/** Longer than a test may take: a stop that waits for it exceeds the timeout of the test. */
+const LONG_GRACE_MS = 600_000
 
 /** Starts a listener that holds each response until the test calls its function in `held`. */
 function listenHeld() {
@@ -41,10 +40,8 @@ describe('stopping a listener', () => {
     used.send(REQUEST)
     expect((await used.answer())?.headers.has('Connection')).toBe(false)
     expect(listener.load()).toEqual({ connections: 2, requests: 0 })
-    const start = performance.now()
     await listener.stop(LONG_GRACE_MS)
     await Promise.all([fresh.closed, used.closed])
-    expect(performance.now() - start).toBeLessThan(SOON_MS)
     expect(fresh.received + used.received).toBe('')
     await expect(HostileSocket.open(listener.port)).rejects.toThrow()
   })
@@ -57,7 +54,6 @@ describe('stopping a listener', () => {
     await until(() => held.length > 0)
     expect(listener.load()).toEqual({ connections: 1, requests: 1 })
     let isStopped = false
-    const start = performance.now()
     const stopping = listener.stop(LONG_GRACE_MS).then(() => {
       isStopped = true
     })
@@ -71,7 +67,6 @@ describe('stopping a listener', () => {
     await socket.closed
     socket.end()
     await stopping
-    expect(performance.now() - start).toBeLessThan(SOON_MS)
     expect(held).toHaveLength(1)
     expect(socket.received).toBe('')
   })
@@ -104,7 +99,7 @@ describe('stopping a listener', () => {
 
   test('leaves idle connections open for a second, because a request may be on its way', async () => {
     // Longer than the test: the stop ends with the last response.
-    const listener = listenWith(() => answerOf('at once'), { secondMs: 90_000 })
+    const listener = listenWith(() => answerOf('at once'), { secondMs: LONG_GRACE_MS })
     const sockets = await Promise.all(Array.from({ length: 8 }, () => HostileSocket.open(listener.port)))
     const stopping = listener.stop(LONG_GRACE_MS)
     // A proxy also sends its next request over a connection that was idle until then.
@@ -125,9 +120,7 @@ describe('stopping a listener', () => {
     await until(() => held.length === 2)
     const start = performance.now()
     await listener.stop(150)
-    const took = performance.now() - start
-    expect(took).toBeGreaterThan(140)
-    expect(took).toBeLessThan(SOON_MS)
+    expect(performance.now() - start).toBeGreaterThan(140)
     await Promise.all(sockets.map(({ closed }) => closed))
     expect(sockets.map(({ received }) => received)).toEqual(['', '', ''])
     // Responses to clients that have left must do no harm.
@@ -141,12 +134,10 @@ describe('stopping a listener', () => {
     const reader = await ByteReader.open(listener.port)
     reader.send(REQUEST)
     await until(() => listener.load().requests === 1)
-    const start = performance.now()
     const stopping = listener.stop(LONG_GRACE_MS)
     await Bun.sleep(50)
     const [received] = await Promise.all([reader.rest(), stopping])
     expect(received.length).toBeGreaterThan(bytes.length)
-    expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 
   test('waits for a live body in progress, and then ends', async () => {
@@ -155,14 +146,12 @@ describe('stopping a listener', () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
     await until(() => body.output !== undefined)
-    const start = performance.now()
     const stopping = listener.stop(LONG_GRACE_MS)
     await Bun.sleep(50)
     body.output?.send(Buffer.from('last words'))
     body.output?.end()
     expect((await socket.answer())?.text).toBe('last words')
     await Promise.all([socket.closed, stopping])
-    expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 
   test('notifies live bodies once when their connections are dropped', async () => {
@@ -186,9 +175,7 @@ describe('stopping a listener', () => {
     const socket = await HostileSocket.open(listener.port)
     socket.send(REQUEST)
     await until(() => held.length > 0)
-    const start = performance.now()
     await listener.stop(0)
     await socket.closed
-    expect(performance.now() - start).toBeLessThan(SOON_MS)
   })
 })

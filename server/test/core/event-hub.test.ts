@@ -128,37 +128,49 @@ describe('the event hub', () => {
   })
 
   test('readers that have caught up share one read, even under constant writes', async () => {
-    const log = new BusyLog(undefined, () => 1)
+    const log = new HeldLog()
     const hub = new EventHub(log, failed)
     const readers = Array.from({ length: 20 }, () => new Reader())
-    for (const [index, reader] of readers.entries()) {
-      log.happen(index)
-      hub.join(reader, '0.a')
+    const catchUp = async () => {
+      while (log.isAsked || readers.some(({ petIds }) => petIds.at(-1) !== log.length)) {
+        log.answer(true)
+        await turn()
+      }
     }
-    // Until they have caught up, each reader has its own reads.
-    await until(async () => {
-      const before = { reads: log.reads, takes: readers[0]?.takes ?? 0 }
-      await Bun.sleep(300)
-      const rounds = (readers[0]?.takes ?? 0) - before.takes
-      return rounds > 1 && log.reads - before.reads <= rounds + 1
-    })
+    log.length = readers.length
+    for (const [index, reader] of readers.entries()) hub.join(reader, `${index}.a`)
+    await catchUp()
+    const takesBefore = readers.map(({ takes }) => takes)
+    const readsBefore = log.reads
+    for (let round = 0; round < 5; round++) {
+      log.length++
+      hub.wake()
+      await until(() => log.isAsked)
+      log.length++
+      await catchUp()
+    }
+    const reads = log.reads - readsBefore
+    expect(reads).toBeGreaterThanOrEqual(5)
+    expect(readers.map(({ takes }, index) => takes - (takesBefore[index] ?? 0))).toEqual(
+      Array(20).fill(reads),
+    )
     for (const reader of readers) hub.leave(reader)
   })
 
   test('a reader that is not ready gets nothing until it is ready', async () => {
     const log = new BusyLog()
     const hub = new EventHub(log, failed)
-    const reader = new Reader()
+    const [reader, ready] = [new Reader(), new Reader()]
     reader.isOpen = false
     log.happen(1_200)
-    hub.join(reader, '0.a')
-    await Bun.sleep(150)
+    for (const one of [reader, ready]) hub.join(one, '0.a')
+    await until(() => ready.petIds.length >= 1_200)
     expect(reader.taken).toEqual([])
     reader.isOpen = true
     hub.wake()
     await until(() => reader.petIds.length >= 1_200)
     expect(reader.petIds).toEqual(upTo(1, 1_200))
-    hub.leave(reader)
+    for (const one of [reader, ready]) hub.leave(one)
   })
 
   test('a reader whose events are no longer in the log gets a relist and continues from there', async () => {
@@ -200,15 +212,19 @@ describe('the event hub', () => {
   })
 
   test('reads nothing while there are no readers', async () => {
-    const log = new BusyLog()
-    const hub = new EventHub(log, failed)
-    const reader = new Reader()
+    const [log, otherLog] = [new BusyLog(), new BusyLog()]
+    const [hub, otherHub] = [new EventHub(log, failed), new EventHub(otherLog, failed)]
+    const [reader, otherReader] = [new Reader(), new Reader()]
     hub.join(reader, '0.a')
-    await Bun.sleep(20)
+    otherHub.join(otherReader, '0.a')
+    await until(() => log.looks > 0)
     hub.leave(reader)
-    const { reads } = log
+    const { looks } = log
     hub.wake()
-    await Bun.sleep(250)
-    expect(log.reads).toBe(reads)
+    // A hub with a reader looks as often as this one would.
+    const otherLooks = otherLog.looks
+    await until(() => otherLog.looks >= otherLooks + 3)
+    expect(log.looks).toBe(looks)
+    otherHub.leave(otherReader)
   })
 })

@@ -6,7 +6,8 @@ export const upTo = (first: number, last: number) =>
 
 /** A log with slow reads, which grows between any two of them. */
 export class BusyLog {
-  reads = 0
+  /** How often somebody has looked for the end of the log. */
+  looks = 0
   readonly #events: StockEvent[] = []
   readonly #farthest: number
   readonly #pace: () => number
@@ -32,11 +33,11 @@ export class BusyLog {
   }
 
   async latestEventCursor(): Promise<string> {
+    this.looks++
     return `${this.#events.length}.a`
   }
 
   async eventsAfter(cursor: string, limit: number): Promise<StockEvents | 'relist_needed'> {
-    this.reads++
     const from = Number.parseInt(cursor, 10)
     await Bun.sleep(Math.random() * 2)
     if (this.#events.length - from > this.#farthest) return 'relist_needed'
@@ -53,6 +54,7 @@ export class BusyLog {
 /** A log whose reads resolve when the test says so, with the content at the time of the call or of the answer. */
 export class HeldLog {
   length = 0
+  reads = 0
   readonly #waiting: ((isFresh: boolean) => void)[] = []
 
   version(): undefined {
@@ -64,6 +66,7 @@ export class HeldLog {
   }
 
   eventsAfter(cursor: string, limit: number): Promise<StockEvents> {
+    this.reads++
     const from = Number.parseInt(cursor, 10)
     const lengthAtCall = this.length
     const { promise, resolve } = Promise.withResolvers<StockEvents>()

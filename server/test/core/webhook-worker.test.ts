@@ -18,6 +18,8 @@ const OK: SendResult = { status: 204, durationMs: 1, response: '' }
 class Log {
   webhooks: Webhook[] = []
   reads: string[] = []
+  /** The worker asks for the end of the log at least once in each tick. */
+  ticks = 0
   /** The turn of the event loop at each read. */
   readonly turns: number[] = []
   isUnavailable = false
@@ -32,7 +34,10 @@ class Log {
   readonly store: DeliveryStore = {
     sharesDeliveries: true,
     version: () => undefined,
-    latestEventCursor: async () => `${this.#length}.a`,
+    latestEventCursor: async () => {
+      this.ticks++
+      return `${this.#length}.a`
+    },
     eventsAfter: async (cursor, limit) => {
       this.reads.push(cursor)
       this.turns.push(this.#turn)
@@ -143,7 +148,8 @@ test('a process that cannot renew its lease sends nothing once the lease may hav
     return { ...OK, error: 'not now', retryAfterMs: 1 }
   })
   await until(() => sent === 1)
-  await Bun.sleep(500)
+  const { ticks } = log
+  await until(() => log.ticks >= ticks + 3)
   expect(sent).toBe(1)
 })
 

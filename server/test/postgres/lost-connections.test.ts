@@ -160,7 +160,11 @@ describe('connections to PostgreSQL', () => {
     const waiting = service.call('/inventory/1', key, change(30))
     expect((await service.call('/inventory', key)).status).toBe(200)
     expect((await service.call('/inventory/2', key, change(31))).status).toBe(200)
-    expect(await Promise.race([waiting, Bun.sleep(200)])).toBeUndefined()
+    const isLocked = until(async () => {
+      const [row] = await database.run('SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted')
+      return Number(row?.waiting) > 0
+    })
+    expect(await Promise.race([waiting, isLocked])).toBeUndefined()
     await other.unsafe('COMMIT')
     await other.close()
     expect((await waiting).status).toBe(200)
@@ -168,11 +172,9 @@ describe('connections to PostgreSQL', () => {
   })
 
   test('an unreachable database is reported at the start, without a hang', async () => {
-    const began = performance.now()
     await expect(openStore('postgres://postgres@127.0.0.1:1/none', { tables: 'migrate' })).rejects.toThrow(
       /cannot open the database postgres:\/\/postgres@127\.0\.0\.1:1\/none: .+; check DATABASE_URL/,
     )
-    expect(performance.now() - began).toBeLessThan(20_000)
   })
 })
 

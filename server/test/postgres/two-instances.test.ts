@@ -143,18 +143,19 @@ describe('two instances on one PostgreSQL', () => {
     expect(limits).toMatchObject({ minute: { limit: 300, remaining: 297 }, day: { remaining: 9_997 } })
   })
 
-  test('a key revoked on one stops working on the other within a second', async () => {
+  test('a key revoked on one stops working on the other', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     expect((await other.call('/inventory', secret)).status).toBe(200)
     const store = await openStore(database.url, { tables: 'migrate' })
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
     await operatorOf(store).revokeKey(newest, { at: Date.now(), actor: 'test' })
     await store.close()
-    await Bun.sleep(1_000)
-    for (const instance of instances) expect((await instance.call('/inventory', secret)).status).toBe(401)
+    for (const instance of instances) {
+      await until(async () => (await instance.call('/inventory', secret)).status === 401)
+    }
   })
 
-  test('a key changed on one is changed on the other within a second', async () => {
+  test('a key changed on one is changed on the other', async () => {
     const secret = await addKey(database.url, PLAN_LIMITS.pro)
     const permissionsAt = async (instance: typeof one) =>
       ((await (await instance.call('/limits', secret)).json()) as { permissions: string[] }).permissions
@@ -163,8 +164,10 @@ describe('two instances on one PostgreSQL', () => {
     const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
     await operatorOf(store).changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
     await store.close()
-    await Bun.sleep(1_000)
-    for (const instance of instances) expect(await permissionsAt(instance)).toEqual(['pets'])
+    for (const instance of instances) {
+      await until(async () => !(await permissionsAt(instance)).includes('orders'))
+      expect(await permissionsAt(instance)).toEqual(['pets'])
+    }
   })
 
   test('rejections on both lead to a ban on both', async () => {

