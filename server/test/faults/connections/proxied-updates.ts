@@ -3,6 +3,7 @@
  * its own. With `retry`, an update without an answer from an instance is sent again with its Idempotency-Key.
  */
 import { Agent, request } from 'node:http'
+import { randomFrom } from '../../../scripts/torture-task.ts'
 
 export interface ProxiedUpdates {
   readonly answered: number
@@ -55,9 +56,10 @@ async function updateAndRetry(agent: Agent, petId: number, quantity: number): Pr
 /** Pauses between two updates. */
 async function caller(index: number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const pause = () => Number(minGapMs) + Math.random() * (Number(maxGapMs) - Number(minGapMs))
+  const random = randomFrom(index)
+  const pause = () => Number(minGapMs) + random() * (Number(maxGapMs) - Number(minGapMs))
   // Not all at once.
-  await Bun.sleep(Math.random() * Number(maxGapMs))
+  await Bun.sleep(random() * Number(maxGapMs))
   for (let quantity = 1; !isOver; quantity++) {
     const outcome = await updateAndRetry(agent, (index % 20) + 1, quantity)
     if (outcome === '200') answered++
