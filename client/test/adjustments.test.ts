@@ -1,17 +1,16 @@
 import { expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
 import type { StockChange } from '../src/index.ts'
 import { byAdjustment, byPlainUpdate, growth } from './support/concurrent-adjustments.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-
-stopServicesAfterEach()
+import { clientAt, clientOf } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 const LAST = 9223372036854775807n
 
 async function contention() {
-  const service = await liveService()
+  const service = await TestService.start()
   const load = { apiKey: service.key, petId: ODD, callers: 50, timesEach: 20 }
   return { ...load, baseUrls: [`${service.address}/v1`] }
 }
@@ -25,7 +24,7 @@ test('the same with a plain read and update loses additions', async () => {
 }, 120_000)
 
 test('one change returns one entry, and the history has its reason and reference', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const adjustment = { reason: 'sold', reference: 'order 17' } as const
   const changes = [{ petId: ODD, delta: -2 }]
@@ -36,7 +35,7 @@ test('one change returns one entry, and the history has its reason and reference
 })
 
 test('many changes return the entries in the order sent, with exact ids', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const items = await clientOf(service).inventory.adjust({
     reason: 'counted',
     changes: [
@@ -53,7 +52,7 @@ test('many changes return the entries in the order sent, with exact ids', async 
 })
 
 test('one request is enough, however many callers change the same pet', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const statuses: number[] = []
   const client = clientOf(service, { onResponse: ({ status }) => statuses.push(status) })
   await Promise.all(Array.from({ length: 20 }, () => byAdjustment(client, 1n)))
@@ -62,7 +61,7 @@ test('one request is enough, however many callers change the same pet', async ()
 })
 
 test('if changes fail, none is made, and the error lists all that failed', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const before = await service.contents()
   const changes = [
     { petId: 1n, delta: -5 },
@@ -89,7 +88,7 @@ test('if changes fail, none is made, and the error lists all that failed', async
 })
 
 test('a quantity never goes below 0: 20 callers take 7 of 7, and the others fail', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, () => clientOf(service).inventory.sell({ petId: ODD, quantity: 1 })),
   )
@@ -101,7 +100,7 @@ test('a quantity never goes below 0: 20 callers take 7 of 7, and the others fail
 })
 
 test('the service validates an adjustment', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const refused = async (changes: readonly unknown[]) => {
     const error = await failureOf(
@@ -126,7 +125,7 @@ test('the service validates an adjustment', async () => {
 })
 
 test('sell, receive and count book one line or many, with a reference', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { inventory } = clientOf(service)
   expect(await inventory.sell({ petId: 1, quantity: 3 }, { reference: 'receipt 17' })).toMatchObject({
     petId: 1n,
@@ -149,7 +148,7 @@ test('sell, receive and count book one line or many, with a reference', async ()
 })
 
 test('sell never takes units that open orders reserve, and adjust may', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   await client.orders.create({ petId: ODD, quantity: 6 })
   await client.inventory.sell({ petId: ODD, quantity: 1 })

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import type { IncomingResponse } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientAt, clientOf } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
-
-stopServicesAfterEach()
 
 const ITEM = '{"petId":1,"quantity":4,"status":"available"}'
 
@@ -57,7 +56,7 @@ test('a header that cannot be sent fails its call, and later calls proceed', asy
 })
 
 test('the headers of a list are those of each of its pages', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const shops: (string | null)[] = []
   const client = clientOf(service, { onRequest: ({ headers }) => shops.push(headers.get('X-Shop')) })
   await Array.fromAsync(client.catalog.list({ limit: 2, headers: { 'X-Shop': 'north' } }))
@@ -65,7 +64,7 @@ test('the headers of a list are those of each of its pages', async () => {
 })
 
 test('onRequest sees every attempt and may add headers, onResponse sees every response', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const requests: unknown[] = []
   const responses: IncomingResponse[] = []
   const traces: (string | null)[] = []

@@ -1,12 +1,10 @@
 import { expect, test } from 'bun:test'
-import { PETS } from '../../server/test/support/test-service.ts'
+import { PETS, TestService } from '../../server/test/support/test-service.ts'
 import { isPetstoreError, type PetstoreClient } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientOf } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
-
-stopServicesAfterEach()
 
 const ODD = 9007199254740993n
 const LOWEST = -9223372036854775808n
@@ -16,7 +14,7 @@ const namesOf = async (client: PetstoreClient) =>
   (await Array.fromAsync(client.catalog.list())).map(({ name }) => name)
 
 test('a pet is created with its entry, changed and removed, whatever its id', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const record = { id: LOWEST, name: 'Rex', categoryId: 1n, barcode: BARCODE, lowStockAt: 2 }
   const pet = await client.pets.create({ ...record, quantity: 7 })
@@ -37,7 +35,7 @@ test('a pet is created with its entry, changed and removed, whatever its id', as
 })
 
 test('the history of pets has each edit once, newest first, with exact ids', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   await client.pets.create({ id: LOWEST, name: 'Rex', categoryId: 1n })
   await client.pets.update(LOWEST, { barcode: BARCODE })
@@ -51,7 +49,7 @@ test('the history of pets has each edit once, newest first, with exact ids', asy
 })
 
 test('a pet without an id gets one, as a bigint', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const first = await client.pets.create({ name: 'First', categoryId: 1n })
   const second = await client.pets.create({ name: 'Second', categoryId: 1n })
@@ -59,7 +57,7 @@ test('a pet without an id gets one, as a bigint', async () => {
 })
 
 test('a used id or barcode is already_exists and an unknown category invalid_request; nothing is created', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   await client.pets.create({ name: 'Rex', categoryId: 1n, barcode: BARCODE })
   const before = await namesOf(client)
@@ -80,7 +78,7 @@ test('a used id or barcode is already_exists and an unknown category invalid_req
 })
 
 test('categories are created, listed over all pages, changed, and removed when they have no pets', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const known = await Array.fromAsync(client.categories.list())
   const fish = await client.categories.create({ id: ODD, name: 'Fish', lowStockAt: 20 })
@@ -99,7 +97,7 @@ test('categories are created, listed over all pages, changed, and removed when t
 })
 
 test('a pet is in_use while it has open orders', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const { id } = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 3 })
   const order = await client.orders.create({ petId: id, quantity: 1 })
@@ -109,7 +107,7 @@ test('a pet is in_use while it has open orders', async () => {
 })
 
 test('events report the pet, its low stock and recovery, and its removal', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const reported: unknown[] = []
   for await (const event of client.inventory.events()) {
@@ -136,7 +134,7 @@ test('events report the pet, its low stock and recovery, and its removal', async
 })
 
 test('a pet whose response is lost is created once', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const faulty = new FaultyFetch(['after', 'midway'])
   const client = clientOf(service, { fetch: faulty.fetch, ...recordedSleeps().options })
   await client.pets.create({ name: 'Once', categoryId: 1n, barcode: BARCODE })

@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { entryTag } from '../src/index.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-
-stopServicesAfterEach()
+import { clientOf } from './support/live-service.ts'
 
 test('entryTag is the tag that the service uses, in every status', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const { items: list } = await client.inventory.list()
   expect(new Set(list.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']))
@@ -16,7 +15,7 @@ test('entryTag is the tag that the service uses, in every status', async () => {
 })
 
 test('an update with the tag of an event succeeds, and one with the tag of an older state fails', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const [before] = (await client.inventory.list()).items
   if (before === undefined) throw new Error('the store is empty')

@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { isPetstoreError, PetstoreClient, PetstoreError } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientAt, clientOf } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
-
-stopServicesAfterEach()
 
 const NOWHERE = 'http://127.0.0.1:1/v1'
 
 test('an error has the code, the status, the request and the limit state', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { secret } = await service.createKey('free')
   const client = clientOf(service, { apiKey: secret })
   expect(client.limits.latest).toBeUndefined()
@@ -33,7 +32,7 @@ test('an error has the code, the status, the request and the limit state', async
 })
 
 test('the message is exactly the one that the service sent', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { text } = await service.call('GET', '/inventory/404')
   const error = await failureOf(clientOf(service).inventory.get(404n))
   expect(error.message).toBe(JSON.parse(text).message)
@@ -48,7 +47,7 @@ test('the field that is wrong is named, if the service names it', async () => {
 })
 
 test('each kind of refusal has its own code', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const viewer = await service.createKey('pro', { permissions: [] })
   const negative = client.inventory.set(1n, { quantity: -1 })

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { type InventoryEvent, isPetstoreError } from '../src/index.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-
-stopServicesAfterEach()
+import { clientAt, clientOf } from './support/live-service.ts'
 
 /** A clock that runs a hundred times as fast. */
 const hurried = {
@@ -33,7 +32,7 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
     status: 'available' as const,
     quantity: 0,
   }))
-  const service = await liveService({ pets, realTime: true })
+  const service = await TestService.start({ pets, realTime: true })
   const proxy = await CuttingProxy.start(service, 300, 12_000)
   const reader = clientOf(service, { baseUrl: `${proxy.address}/v1`, ...hurried })
   const writer = clientOf(service)
@@ -67,7 +66,7 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
 }, 120_000)
 
 test('a stream resumes after the event whose id it is given', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const [ready] = await takeUntil(client.inventory.events(), () => true)
   await client.inventory.set(1n, { quantity: 5 })
@@ -81,7 +80,7 @@ test('a stream resumes after the event whose id it is given', async () => {
 })
 
 test('a stream survives a restart of the service, and reports entries that come and go', async () => {
-  const service = await liveService({ realTime: true })
+  const service = await TestService.start({ realTime: true })
   const proxy = await CuttingProxy.start(service, 1_000_000, 1_000_000)
   const events: InventoryEvent[] = []
   const done = (async () => {
@@ -115,7 +114,7 @@ test('a stream survives a restart of the service, and reports entries that come 
 })
 
 test('an aborted signal ends an open stream with its reason', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const stop = new AbortController()
   const stream = clientOf(service).inventory.events({ signal: stop.signal })
   const reading = takeUntil(stream, () => {
@@ -126,7 +125,7 @@ test('an aborted signal ends an open stream with its reason', async () => {
 })
 
 test('a wrong key, or an address without a service, fails instead of retrying for ever', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const stranger = clientOf(service, { apiKey: 'pst_live_nonsense' })
   await expect(takeUntil(stranger.inventory.events(), () => true)).rejects.toMatchObject({
     code: 'unauthorized',
@@ -195,7 +194,7 @@ test('relist is passed on, unknown and incomplete events are not; an idle connec
 })
 
 test('a filtered stream has only events of the given kinds and pet', async () => {
-  const service = await liveService({ realTime: true })
+  const service = await TestService.start({ realTime: true })
   const client = clientOf(service)
   let begin = () => {}
   const ready = new Promise<void>((resolve) => {

@@ -1,13 +1,11 @@
 import { expect, test } from 'bun:test'
 import { ServiceError } from '../../server/src/core/values/errors.ts'
-import type { TestService } from '../../server/test/support/test-service.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
 import { failureOf } from './support/failure-of.ts'
 import { type Fault, FaultyFetch } from './support/faulty-fetch.ts'
-import { clientOf, liveService, stopServicesAfterEach, type TestOptions } from './support/live-service.ts'
+import { clientOf, type TestOptions } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
-
-stopServicesAfterEach()
 
 /** A client over a network with these faults, whose sleeps take no time, and the keys that it sent. */
 function observed(service: TestService, faults: readonly Fault[], options: TestOptions = {}) {
@@ -23,7 +21,7 @@ function observed(service: TestService, faults: readonly Fault[], options: TestO
 const DELIVERY = { petId: 1n, quantity: 3 } as const
 
 test('every change has its own key, and no read has one', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { client, keys } = observed(service, [])
   await client.inventory.receive(DELIVERY)
   await client.inventory.receive(DELIVERY)
@@ -39,7 +37,7 @@ test('every change has its own key, and no read has one', async () => {
 test.each([['before'], ['after'], ['midway']] as const)(
   'a change whose connection breaks %s is sent again with the same key and made once',
   async (fault) => {
-    const service = await liveService()
+    const service = await TestService.start()
     const { client, keys } = observed(service, [fault, fault, 'none', fault])
     expect(await client.inventory.receive(DELIVERY)).toMatchObject({ quantity: 7 })
     expect(await client.inventory.set(1n, { quantity: 9 })).toMatchObject({ quantity: 9 })
@@ -51,7 +49,7 @@ test.each([['before'], ['after'], ['midway']] as const)(
 
 test('a change that got a 503 although it was made is sent again with the same key', async () => {
   let failures = 1
-  const service = await liveService({
+  const service = await TestService.start({
     wrapStore: (store) => ({
       ...store,
       changeStock: async (requests) => {
@@ -70,7 +68,7 @@ test('a change that got a 503 although it was made is sent again with the same k
 })
 
 test('if every attempt fails, the error has the key that another program can repeat the change with', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { client, keys } = observed(service, ['after', 'before', 'before'], { retries: 2 })
   const error = await failureOf(client.inventory.receive(DELIVERY))
   const [idempotencyKey] = keys
@@ -84,7 +82,7 @@ test('if every attempt fails, the error has the key that another program can rep
 })
 
 test('if the change never arrived, repeating it with the same key makes it', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { client } = observed(service, ['before'], { retries: 0 })
   const error = await failureOf(client.inventory.set(1n, { quantity: 9 }))
   expect(error).toMatchObject({ code: 'connection_failed', mayHaveBeenMade: true })
@@ -94,7 +92,7 @@ test('if the change never arrived, repeating it with the same key makes it', asy
 })
 
 test('after a refusal that is not about the change, an earlier attempt may still have made it', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 9 } })
   const options = { apiKey: secret, totalTimeout: 1_000 }
   const { client, keys } = observed(service, ['none', 'after'], options)
@@ -107,7 +105,7 @@ test('after a refusal that is not about the change, an earlier attempt may still
 })
 
 test('a change is never sent again when the service may have forgotten its key', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const answers = [() => Promise.reject(new TypeError('the connection was reset')), tomorrow]
   let sent = 0
   const fetch = () => (answers[sent++] ?? tomorrow)()
@@ -125,7 +123,7 @@ async function tomorrow(): Promise<Response> {
 }
 
 test('after a refusal that the service recorded, no attempt made the change', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { client, keys } = observed(service, ['before', 'after'])
   const refused = await failureOf(client.inventory.sell({ petId: 1n, quantity: 5 }))
   expect(refused).toMatchObject({
@@ -137,7 +135,7 @@ test('after a refusal that the service recorded, no attempt made the change', as
 })
 
 test('a response that is not the JSON of the service may follow a change that was made', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const fetch = async () => new Response('<html>')
   const error = await failureOf(clientOf(service, { fetch }).inventory.receive(DELIVERY))
   expect(error).toMatchObject({ code: 'invalid_response', mayHaveBeenMade: true })
@@ -151,7 +149,7 @@ test('a response that is not the JSON of the service may follow a change that wa
 })
 
 test('with a key of the caller, the same change is made once and another change is refused', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const idempotencyKey = 'delivery PO-1043'.replace(' ', ':')
   const own = { idempotencyKey }
   const first = await clientOf(service).inventory.receive(DELIVERY, own)
@@ -163,7 +161,7 @@ test('with a key of the caller, the same change is made once and another change 
 })
 
 test('a key that a header cannot contain is refused before anything is sent', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { client, keys } = observed(service, [])
   for (const idempotencyKey of ['', 'a b', 'ключ', 'a\nb', 'x'.repeat(256)]) {
     const message = 'idempotencyKey must be 1 to 255 visible ASCII characters'

@@ -3,13 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { ROOT, type Run, run } from './support/built-client.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from './support/chromium.ts'
 import { EXPECTED } from './support/exercise.mjs'
 import { installClient } from './support/installed-client.ts'
-import { liveService, stopServicesAfterEach } from './support/live-service.ts'
 
-stopServicesAfterEach()
 const folder = mkdtempSync(join(tmpdir(), 'petstore-client-'))
 let project = ''
 beforeAll(async () => {
@@ -20,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 test.each(['node', process.execPath])(
   'an empty project in %s uses the installed tarball against a live service',
   async (runtime) => {
-    const service = await liveService({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
+    const service = await TestService.start({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
     const { stdout, stderr } = await inProject([
       runtime,
       'exercise-installed.mjs',
@@ -79,7 +78,7 @@ function inProject(command: readonly string[]): Promise<Run> {
 const SHOP = 'shop.test'
 
 test('a page in Chromium that was loaded over plain HTTP uses it from a bundle, against a live service', async () => {
-  const service = await liveService({ realTime: true })
+  const service = await TestService.start({ realTime: true })
   const site = servePage(await bundle(service.key), service.address)
   const browser = await chromium.launch({
     executablePath: await chromiumPath(),

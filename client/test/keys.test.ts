@@ -1,10 +1,9 @@
 import { expect, test } from 'bun:test'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-
-stopServicesAfterEach()
+import { TestService } from '../../server/test/support/test-service.ts'
+import { clientOf } from './support/live-service.ts'
 
 test('keys are created, listed, changed, rotated and revoked', async () => {
-  const client = clientOf(await liveService())
+  const client = clientOf(await TestService.start())
   const { key, secret } = await client.keys.create({ name: 'Anna', plan: 'free', permissions: ['stock'] })
   expect(secret).toStartWith('pst_live_')
   expect(await client.keys.get(key.id)).toEqual(key)
@@ -20,7 +19,7 @@ test('keys are created, listed, changed, rotated and revoked', async () => {
 })
 
 test('a client whose apiKey is a pairing code gets the key of the code', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const { id } = await service.createKey('pro', { name: 'The till' })
   const { code } = await client.keys.createPairingCode(id)

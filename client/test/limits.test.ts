@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { isPetstoreError } from '../src/index.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientOf } from './support/live-service.ts'
 import { VirtualTime } from './support/virtual-time.ts'
-
-stopServicesAfterEach()
 
 const CALLS = Array.from({ length: 150 }, (_, index) => index)
 
 async function freeClient(pace: boolean) {
-  const service = await liveService()
+  const service = await TestService.start()
   const time = new VirtualTime(service)
   const { secret } = await service.createKey('free')
   return { service, time, secret, client: clientOf(service, { apiKey: secret, pace, ...time.options }) }
@@ -45,7 +44,7 @@ test('without pacing all 150 succeed after waiting, nothing is sent before Retry
 })
 
 test('pacing keeps to the limit of the day as well', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const time = new VirtualTime(service)
   const start = service.now
   const { secret } = await service.createKey('enterprise', { limits: { perMinute: 40, perDay: 100 } })
@@ -75,7 +74,7 @@ test('a call that is made during a Retry-After is not sent before it has passed'
 })
 
 test('a wait past the total timeout fails at once, and later calls fail without being sent', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const time = new VirtualTime(service)
   const { secret } = await service.createKey('enterprise', { limits: { perMinute: 10, perDay: 1 } })
   const client = clientOf(service, { apiKey: secret, ...time.options })

@@ -1,13 +1,11 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { startInstances, stockUp } from '../../server/test/postgres/shop.ts'
 import { createDatabase } from '../../server/test/support/postgres-databases.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { type OrderState, PetstoreClient, type PetstoreClientOptions } from '../src/index.ts'
-import { liveService, stopServicesAfterEach } from './support/live-service.ts'
 import { LOSSES, LossyNetwork } from './support/lossy-network.ts'
 
 setDefaultTimeout(120_000)
-stopServicesAfterEach()
-
 const SEED = 20_261_116
 /** The share of requests that are lost, with or without their responses. */
 const LOST_SHARE = 0.08
@@ -38,7 +36,7 @@ async function onSqlite(): Promise<Shop> {
     status: 'available' as const,
     quantity: 0,
   }))
-  const service = await liveService({ pets, onPostgres: false })
+  const service = await TestService.start({ pets, onPostgres: false })
   return { addresses: [service.address], apiKey: service.key }
 }
 

@@ -1,15 +1,13 @@
 import { expect, test } from 'bun:test'
-import { PETS } from '../../server/test/support/test-service.ts'
+import { PETS, TestService } from '../../server/test/support/test-service.ts'
 import { etagOf } from '../src/request.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-
-stopServicesAfterEach()
+import { clientOf } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 const LAST = 9223372036854775807n
 
 test('ids are exact in every operation, in and out', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const ids = PETS.map(({ id }) => id)
 
@@ -39,7 +37,7 @@ test('ids are exact in every operation, in and out', async () => {
 })
 
 test('limits.get returns the plan, the name, the permissions and the windows of the key', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { id, secret } = await service.createKey('pro', {
     name: 'The till',
     permissions: ['stock', 'orders'],
@@ -56,7 +54,7 @@ test('limits.get returns the plan, the name, the permissions and the windows of 
 })
 
 test('a known list or entry that has not changed is returned as the same object', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const statuses: number[] = []
   const client = clientOf(service, { onResponse: ({ status }) => statuses.push(status) })
   const list = await client.inventory.list()
@@ -74,7 +72,7 @@ test('a known list or entry that has not changed is returned as the same object'
 })
 
 test('ifMatch changes the entry only in the state that it names', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const seen = await client.inventory.get(1n)
   const changed = await client.inventory.set(1n, { quantity: 5 }, { ifMatch: seen.etag })
@@ -89,7 +87,7 @@ test('ifMatch changes the entry only in the state that it names', async () => {
 })
 
 test('etagOf and ifMatch change or remove any record only in the state that it names', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const category = await client.categories.create({ name: 'Birds' })
   const renamed = await client.categories.update(
@@ -121,7 +119,7 @@ test('await returns one page, and for await the items of all pages', async () =>
     status: 'available' as const,
     quantity: 1,
   }))
-  const service = await liveService({ pets })
+  const service = await TestService.start({ pets })
   let requests = 0
   const client = clientOf(service, { onResponse: () => requests++ })
 
@@ -158,7 +156,7 @@ test('await returns one page, and for await the items of all pages', async () =>
 })
 
 test('an iteration that ends early requests no more pages', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   let requests = 0
   const client = clientOf(service, { onResponse: () => requests++ })
   for await (const _ of client.catalog.list()) break

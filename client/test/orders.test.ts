@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { TestService } from '../../server/test/support/test-service.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
 import {
   InsufficientStockError,
@@ -11,11 +11,9 @@ import {
 } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientOf } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
 import { VirtualTime } from './support/virtual-time.ts'
-
-stopServicesAfterEach()
 
 const ODD = 9007199254740993n
 const LAST = 9223372036854775807n
@@ -34,7 +32,7 @@ async function made(service: TestService, count: number, petId = 1n): Promise<bi
 }
 
 test('an order reserves units, is completed, and appears in the history', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const order = await client.orders.create({ petId: ODD, quantity: 2, shipDate: '2026-12-24T18:00:00+01:00' })
   expect(order).toMatchObject({
@@ -71,7 +69,7 @@ test('an order reserves units, is completed, and appears in the history', async 
 })
 
 test('a cancelled order and an expired hold release their units', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const order = await client.orders.create({ petId: 1n, quantity: 3 })
   const hold = await client.orders.create({ petId: 1n, quantity: 1, holdSeconds: 60 })
@@ -86,7 +84,7 @@ test('a cancelled order and an expired hold release their units', async () => {
 })
 
 test('an order of too many units is an InsufficientStockError with the available units', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   await client.orders.create({ petId: LAST, quantity: 4 })
   const before = await service.contents()
@@ -105,7 +103,7 @@ test('an order of too many units is an InsufficientStockError with the available
 })
 
 test('completing an order or adjusting beyond the stock is an InsufficientStockError too', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const { id } = await client.orders.create({ petId: 1n, quantity: 3 })
   await client.inventory.set(1n, { quantity: 2 })
@@ -124,7 +122,7 @@ test('completing an order or adjusting beyond the stock is an InsufficientStockE
 })
 
 test('changing a closed order is an OrderClosedError with its state', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const hold = await client.orders.create({ petId: 1n, quantity: 1, holdSeconds: 1 })
   const cancelled = await client.orders.create({ petId: 1n, quantity: 1 })
@@ -150,7 +148,7 @@ test('changing a closed order is an OrderClosedError with its state', async () =
 })
 
 test('a conflict without details is a plain PetstoreError', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   for (const code of ['insufficient_stock', 'order_closed']) {
     const fetch = async () => Response.json({ code, message: 'no', status: 409 }, { status: 409 })
     const error = await failureOf(clientOf(service, { fetch }).orders.complete(1n))
@@ -159,7 +157,7 @@ test('a conflict without details is a plain PetstoreError', async () => {
 })
 
 test('unknown ids are not_found, and wrong fields are invalid_request', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   for (const call of [
     () => client.orders.create({ petId: 404n, quantity: 1 }),
@@ -179,7 +177,7 @@ test('unknown ids are not_found, and wrong fields are invalid_request', async ()
 })
 
 test('an order whose response is lost is sent again with the same key and created once', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const faulty = new FaultyFetch(['after', 'midway', 'none', 'after', 'none', 'midway'])
   const keys: (string | null)[] = []
   const client = clientOf(service, {
@@ -205,7 +203,7 @@ test('an order whose response is lost is sent again with the same key and create
 })
 
 test('an iteration requests the largest pages, with any filter', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const ids = await made(service, 250)
   const paths: string[] = []
   const client = clientOf(service, { onResponse: ({ path }) => paths.push(path) })
@@ -228,7 +226,7 @@ test('an iteration requests the largest pages, with any filter', async () => {
 })
 
 test('a 429 between two pages is retried, and no item is missed or repeated', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const ids = await made(service, 30)
   const time = new VirtualTime(service)
   const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 1_000 } })
@@ -240,7 +238,7 @@ test('a 429 between two pages is retried, and no item is missed or repeated', as
 })
 
 test('an aborted signal ends the iteration with its reason', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   await made(service, 4)
   const stop = new AbortController()
   const seen: bigint[] = []
@@ -255,7 +253,7 @@ test('an aborted signal ends the iteration with its reason', async () => {
 })
 
 test('the stream reports what happens to an order, typed', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const reported: unknown[] = []
   for await (const event of client.inventory.events()) {

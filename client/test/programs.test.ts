@@ -2,13 +2,13 @@ import { afterEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { followStock } from '../../examples/dashboard.ts'
 import { type MasterRecord, syncPets } from '../../examples/nightly-sync.ts'
 import { bookSale, type Receipt } from '../../examples/till.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
 import type { PetstoreClient } from '../src/index.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientAt, clientOf } from './support/live-service.ts'
 import { LOSSES, LossyNetwork } from './support/lossy-network.ts'
 
 setDefaultTimeout(120_000)
-stopServicesAfterEach()
 const closing: (() => void)[] = []
 afterEach(() => {
   for (const close of closing.splice(0)) close()
@@ -37,7 +37,7 @@ async function quantitiesOf(client: PetstoreClient): Promise<Map<bigint, number>
 }
 
 test('a nightly sync of 10,000 pets leaves no differences and takes fewer than 30 requests', async () => {
-  const service = await liveService({ pets: storePets(4_000, 5) })
+  const service = await TestService.start({ pets: storePets(4_000, 5) })
   let requests = 0
   const client = clientOf(service, { onRequest: () => requests++ })
   const records: MasterRecord[] = storePets(10_000, 7).map((pet) => ({
@@ -55,7 +55,7 @@ test('a nightly sync of 10,000 pets leaves no differences and takes fewer than 3
 })
 
 test('tills over a network that loses 45 % of the requests book every sale exactly once', async () => {
-  const service = await liveService({ pets: storePets(10, 100) })
+  const service = await TestService.start({ pets: storePets(10, 100) })
   const network = new LossyNetwork(20_261_117, 0.45)
   closing.push(() => network.close())
   const baseUrl = `${await network.wayTo(service.address)}/v1`
@@ -82,7 +82,7 @@ test('tills over a network that loses 45 % of the requests book every sale exact
 })
 
 test('a till is refused if there is too little stock, also if the response is lost', async () => {
-  const service = await liveService({ pets: storePets(1, 30) })
+  const service = await TestService.start({ pets: storePets(1, 30) })
   const network = new LossyNetwork(20_261_118, 0.45)
   closing.push(() => network.close())
   const baseUrl = `${await network.wayTo(service.address)}/v1`
@@ -95,7 +95,7 @@ test('a till is refused if there is too little stock, also if the response is lo
 })
 
 test('a dashboard over streams that are cut shows every quantity', async () => {
-  const service = await liveService({ pets: storePets(20, 5), realTime: true })
+  const service = await TestService.start({ pets: storePets(20, 5), realTime: true })
   const proxy = await CuttingProxy.start(service, 300, 8_000)
   closing.push(() => proxy.stop())
   const writer = clientOf(service)

@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../../server/test/cli/running-petstore.ts'
 import { freePort } from '../../server/test/support/free-port.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { buildClient, ROOT, run } from './support/built-client.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientOf } from './support/live-service.ts'
 import { startReceiver } from './support/receiver-process.ts'
 
 const readme = await Bun.file(`${ROOT}client/README.md`).text()
@@ -15,8 +16,6 @@ const [, receiver = ''] = /```ts receiver\.ts\n(.*?)```/s.exec(readme) ?? []
 const path = `${ROOT}client/dist/readme-examples.ts`
 const receiverPath = `${ROOT}client/dist/readme-receiver.ts`
 afterAll(() => [path, receiverPath].map((made) => rmSync(made, { force: true })))
-stopServicesAfterEach()
-
 test('the examples of the README run in order against the demo, and print what their comments say', async () => {
   await buildClient()
   const folder = mkdtempSync(join(tmpdir(), 'petstore-readme-'))
@@ -36,7 +35,7 @@ test('the examples of the README run in order against the demo, and print what t
 test('the receiver of the README runs as printed, accepts deliveries and refuses other requests', async () => {
   await buildClient()
   await Bun.write(receiverPath, receiver)
-  const service = await liveService({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
+  const service = await TestService.start({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
   const client = clientOf(service)
   const port = freePort()
   const url = `http://127.0.0.1:${port}/hooks`

@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test'
 import { deepStrictEqual } from 'node:assert/strict'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { InsufficientStockError, stringify } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
-
-stopServicesAfterEach()
+import { clientOf } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 
 test('results are plain objects', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const item = { petId: ODD, quantity: 7, status: 'available' }
   deepStrictEqual(await client.inventory.get(ODD), { ...item, etag: '"7-available"' })
@@ -20,7 +19,7 @@ test('results are plain objects', async () => {
 })
 
 test('ids are accepted as bigint, number or string', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   for (const petId of [1n, 1, '1']) expect((await client.inventory.get(petId)).petId).toBe(1n)
   const order = await client.orders.create({ petId: 1, quantity: 1 })
@@ -31,7 +30,7 @@ test('ids are accepted as bigint, number or string', async () => {
 })
 
 test('with ids: string, every result has its ids as strings', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf<'string'>(service, { ids: 'string' })
   const id = String(ODD)
   const item = await client.inventory.get(ODD)
@@ -57,7 +56,7 @@ test('with ids: string, every result has its ids as strings', async () => {
 })
 
 test('a list is requested when it is awaited or iterated, and its first page once', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const paths: string[] = []
   const client = clientOf(service, { onRequest: ({ path }) => paths.push(path) })
   const list = client.catalog.list({ limit: 2 })
@@ -72,7 +71,7 @@ test('a list is requested when it is awaited or iterated, and its first page onc
 })
 
 test('a list has catch and finally, and iterating it throws what awaiting it throws', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const wrong = client.orders.list({ limit: 0 })
   expect(await failureOf(wrong.catch((error) => Promise.reject(error)))).toMatchObject({

@@ -1,16 +1,15 @@
 import { expect, test } from 'bun:test'
 import { ServiceError } from '../../server/src/core/values/errors.ts'
+import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
 import { failureOf } from './support/failure-of.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientAt, clientOf } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
 import { VirtualTime } from './support/virtual-time.ts'
 
-stopServicesAfterEach()
-
 test('a broken connection is retried with exponential back-off and full jitter', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { sleeps, options } = recordedSleeps()
   const faulty = new FaultyFetch(['before', 'before', 'after', 'before'])
   const client = clientOf(service, { ...options, fetch: faulty.fetch })
@@ -19,7 +18,7 @@ test('a broken connection is retried with exponential back-off and full jitter',
 })
 
 test('an incomplete response is retried', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { options } = recordedSleeps()
   const faulty = new FaultyFetch(['midway'])
   const client = clientOf(service, { ...options, fetch: faulty.fetch })
@@ -62,7 +61,7 @@ test('a call fails if the next attempt would exceed the total timeout', async ()
 
 test('a 503 is retried after its Retry-After', async () => {
   let failures = 2
-  const service = await liveService({
+  const service = await TestService.start({
     wrapStore: (store) => ({
       ...store,
       listOrders: (...wanted) => {
@@ -80,7 +79,7 @@ test('a 503 is retried after its Retry-After', async () => {
 })
 
 test('a 404, a 400 and a 412 are not retried', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const faulty = new FaultyFetch([])
   const client = clientOf(service, { fetch: faulty.fetch })
   await failureOf(client.pets.get(404n))
@@ -100,7 +99,7 @@ test('a connection without a response counts as broken after the timeout', async
 })
 
 test('an update with ifMatch whose response was lost gets that response, even after later changes', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { options } = recordedSleeps()
   const faulty = new FaultyFetch(['after'], () => service.setQuantity(1n, '{"quantity": 9}'))
   const client = clientOf(service, { ...options, fetch: faulty.fetch })
@@ -111,7 +110,7 @@ test('an update with ifMatch whose response was lost gets that response, even af
 })
 
 test('an aborted signal ends a call before it is sent, in flight, and while it waits to retry', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const client = clientOf(service)
   const gone = AbortSignal.abort(new Error('never mind'))
   await expect(client.inventory.list({ signal: gone }).then()).rejects.toThrow('never mind')
@@ -130,7 +129,7 @@ test('an aborted signal ends a call before it is sent, in flight, and while it w
 })
 
 test('an aborted call leaves the queue, and later calls proceed', async () => {
-  const service = await liveService()
+  const service = await TestService.start()
   const { secret } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 100 } })
   const alarm = Promise.withResolvers<void>()
   const time = { ...new VirtualTime(service).options, sleep: () => alarm.promise }

@@ -1,10 +1,9 @@
 import { afterEach, expect, test } from 'bun:test'
+import { TestService } from '../../server/test/support/test-service.ts'
 import type { PetstoreClient } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientAt, clientOf, liveService, stopServicesAfterEach } from './support/live-service.ts'
+import { clientAt, clientOf } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
-
-stopServicesAfterEach()
 
 interface SentPet {
   readonly id?: number
@@ -104,7 +103,7 @@ test('a batch whose response is lost is sent again, and an aborted signal ends t
 })
 
 test('a live service creates and updates the pets', async () => {
-  const client: PetstoreClient = clientOf(await liveService())
+  const client: PetstoreClient = clientOf(await TestService.start())
   expect(await client.pets.upsertMany(manyPets(1_500))).toEqual({ created: 1_500, updated: 0 })
   const all = await Array.fromAsync(client.catalog.list())
   const renamed = all.map(({ petId, categoryId }) => ({ id: petId, categoryId, name: 'Renamed' }))

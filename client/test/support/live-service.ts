@@ -1,25 +1,6 @@
-import { afterEach } from 'bun:test'
-import { TestService } from '../../../server/test/support/test-service.ts'
+import type { TestService } from '../../../server/test/support/test-service.ts'
 import { type IdKind, PetstoreClient, type PetstoreClientOptions } from '../../src/index.ts'
 import { SYSTEM_TIME, type Time } from '../../src/waiting.ts'
-
-type StartOptions = Parameters<typeof TestService.start>[0]
-
-const running: TestService[] = []
-
-/** A listening service that stops after the test. */
-export async function liveService(options: StartOptions = {}): Promise<TestService> {
-  const service = await TestService.start(options)
-  running.push(service)
-  return service
-}
-
-/** Call it once in each test file that uses `liveService`. */
-export function stopServicesAfterEach(): void {
-  afterEach(async () => {
-    await Promise.all(running.splice(0).map((service) => service.stop()))
-  })
-}
 
 export type TestOptions<Ids extends IdKind = 'bigint'> = Partial<PetstoreClientOptions<Ids> & Time>
 

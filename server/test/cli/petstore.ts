@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stopAfterTest } from '../support/stop-after-test.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const PAUSING_PRELOAD = fileURLToPath(new URL('./pausing-preload.ts', import.meta.url))
@@ -31,7 +32,7 @@ export function startPetstore(
   args: readonly string[],
   { cwd, env = {}, stdin, through = [], program = PROGRAM }: RunOptions = {},
 ) {
-  return Bun.spawn([...through, ...program, ...args], {
+  const started = Bun.spawn([...through, ...program, ...args], {
     ...(cwd === undefined ? {} : { cwd }),
     // Tests run in parallel, and the metrics port is fixed.
     env: { PATH: '/usr/bin:/bin', METRICS_PORT: 'off', ...env },
@@ -39,6 +40,11 @@ export function startPetstore(
     stdout: 'pipe',
     stderr: 'pipe',
   })
+  stopAfterTest(() => {
+    started.kill('SIGKILL')
+    return started.exited
+  })
+  return started
 }
 
 export async function petstore(args: readonly string[], options?: RunOptions): Promise<Outcome> {

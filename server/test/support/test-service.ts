@@ -22,6 +22,7 @@ import { checkAgainstContract } from './contract-check.ts'
 import { logTo } from './log-to.ts'
 import { operatorOf } from './operator.ts'
 import type { TestDatabase } from './postgres-databases.ts'
+import { stopAfterTest } from './stop-after-test.ts'
 import { createTestDatabase } from './test-database.ts'
 import { historyOf, stockOf } from './whole-store.ts'
 
@@ -113,11 +114,13 @@ export class TestService {
   readonly #options: Options
   #database!: TestDatabase
   #running!: RunningService
+  #stopped: Promise<void> | undefined
 
   static async start(options: Options = {}): Promise<TestService> {
     const service = new TestService(options)
     service.#database = await createTestDatabase(service.folder, options.onPostgres)
     await service.#open()
+    stopAfterTest(() => service.stop())
     const pets = options.pets ?? PETS
     for (let from = 0; from < pets.length; from += PETS_AT_ONCE) {
       await service.store.addPets(pets.slice(from, from + PETS_AT_ONCE))
@@ -239,7 +242,12 @@ export class TestService {
     await this.#open()
   }
 
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stopAndDiscard()
+    return this.#stopped
+  }
+
+  async #stopAndDiscard(): Promise<void> {
     await this.#running.stop()
     await this.#database.drop()
     rmSync(this.folder, { recursive: true, force: true })

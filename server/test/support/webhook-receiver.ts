@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { stopAfterTest } from './stop-after-test.ts'
 
 export interface Received {
   readonly id: string
@@ -43,6 +44,7 @@ export class WebhookReceiver {
         return this.reply(received, this.all.length)
       },
     })
+    stopAfterTest(() => this.stop())
   }
 
   get url(): string {
