@@ -9,19 +9,12 @@ export interface Contention {
   readonly timesEach: number
 }
 
-type Addition = (client: PetstoreClient, petId: bigint) => Promise<unknown>
-
-/** Safe with concurrent callers. */
-export const byAdjustment: Addition = (client, petId) => client.inventory.receive({ petId, quantity: 1 })
-
-/** Loses updates with concurrent callers. */
-export const byPlainUpdate: Addition = async (client, petId) => {
-  const { quantity } = await client.inventory.get(petId)
-  return client.inventory.set(petId, { quantity: quantity + 1 })
-}
+/** Unlike a read and an update, safe with concurrent callers. */
+export const addOne = (client: PetstoreClient, petId: bigint): Promise<unknown> =>
+  client.inventory.receive({ petId, quantity: 1 })
 
 /** Many callers, each with its own client, add 1 to the same pet at the same time. Returns how much it grew. */
-export async function growth(contention: Contention, add: Addition): Promise<number> {
+export async function growth(contention: Contention): Promise<number> {
   const { baseUrls, apiKey, petId, callers, timesEach } = contention
   const clients = Array.from({ length: callers }, (_, index) => {
     const baseUrl = baseUrls[index % baseUrls.length] ?? ''
@@ -31,7 +24,7 @@ export async function growth(contention: Contention, add: Addition): Promise<num
   const before = await quantity()
   await Promise.all(
     clients.map(async (client) => {
-      for (let count = 0; count < timesEach; count++) await add(client, petId)
+      for (let count = 0; count < timesEach; count++) await addOne(client, petId)
     }),
   )
   return (await quantity()) - before
