@@ -31,8 +31,6 @@ export interface AppParts extends PublicPageParts {
   readonly corsOrigins: CorsOrigins | undefined
   readonly observers: readonly RequestObserver[]
   readonly bodyTurns: BodyTurns
-  /** For tests. DEADLINE_MS by default. */
-  readonly deadlineMs?: number | undefined
 }
 
 /** The parts that identify callers and count their requests. */
@@ -199,7 +197,7 @@ export class OperationContext extends RequestContext implements Requester {
   }
 
   newDeadline(): number {
-    return performance.now() + (this.parts.deadlineMs ?? DEADLINE_MS)
+    return performance.now() + DEADLINE_MS
   }
 
   get hasLeft(): boolean {

@@ -61,7 +61,6 @@ export interface ServiceOptions {
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
   // Constants that tests replace.
-  readonly deadlineMs?: number | undefined
   readonly anonymousPerMinute?: number
   readonly heartbeatMs?: number
   readonly retryDelaysMs?: readonly number[]
@@ -117,7 +116,6 @@ export async function startService(
     bodyTurns: new BodyTurns(),
     sunset: config.petSunset,
     observers: [metrics, logger],
-    deadlineMs: options.deadlineMs,
   })
   const tls = await readConfiguredTls(config)
   const load = () => listener.load()

@@ -1,14 +1,23 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { Store } from '../../src/store/store.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
 
 setDefaultTimeout(120_000)
 
-/** Far shorter than a request with a closed gate takes. */
-const DEADLINE_MS = 20
 let service: TestService
 afterEach(() => service.stop())
+
+let skippedMs = 0
+const now = performance.now.bind(performance)
+const clock = spyOn(performance, 'now').mockImplementation(() => now() + skippedMs)
+afterAll(() => clock.mockRestore())
+/** Longer than any deadline. */
+const HOUR_MS = 3_600_000
+/** For this process. */
+function passTime(ms: number): void {
+  skippedMs += ms
+}
 
 const update = (quantity: number) =>
   service.call('PATCH', '/inventory/1', {
@@ -24,17 +33,16 @@ async function quantityOf(petId: bigint): Promise<number | undefined> {
   return items.get(petId)
 }
 
-/** Commits wait for the gate, either before or after their rows are locked. Returns a promise that follows the first commit. */
-async function startWithGate(where: 'before_locks' | 'after_locks', deadlineMs?: number) {
+/** Commits wait for the gate, either before or after their rows are locked. Returns promises about the first commit. */
+async function startWithGate(where: 'before_locks' | 'after_locks') {
+  const reached = Promise.withResolvers<void>()
   const gate = Promise.withResolvers<void>()
   const committed = Promise.withResolvers<'committed' | 'not committed'>()
   const wrapStore = (store: Store): Store => {
     const changeStock: Store['changeStock'] = async (commands, options) => {
-      if (where === 'before_locks') await gate.promise
-      else {
-        options?.onLocked?.()
-        await gate.promise
-      }
+      if (where === 'after_locks') options?.onLocked?.()
+      reached.resolve()
+      await gate.promise
       const results = store.changeStock(commands, where === 'before_locks' ? options : {})
       results.then(
         () => committed.resolve('committed'),
@@ -44,15 +52,29 @@ async function startWithGate(where: 'before_locks' | 'after_locks', deadlineMs?:
     }
     return { ...store, changeStock }
   }
-  service = await TestService.start({ wrapStore, ...(deadlineMs === undefined ? {} : { deadlineMs }) })
-  return { openGate: gate.resolve, committed: committed.promise }
+  service = await TestService.start({ wrapStore })
+  return { reached: reached.promise, openGate: gate.resolve, committed: committed.promise }
+}
+
+/** Orders are never read. */
+async function startWithEndlessRead() {
+  const reached = Promise.withResolvers<void>()
+  const listOrders = () => {
+    reached.resolve()
+    return new Promise<never>(() => {})
+  }
+  service = await TestService.start({ wrapStore: (store) => ({ ...store, listOrders }) })
+  return { reached: reached.promise, read: () => service.call('GET', '/store/orders') }
 }
 
 describe('after its deadline', () => {
   test('a request that waits for its commit gets 503, and is never executed', async () => {
-    const { openGate, committed } = await startWithGate('before_locks', DEADLINE_MS)
+    const { reached, openGate, committed } = await startWithGate('before_locks')
     const before = await quantityOf(1n)
-    const { status, error, headers } = await update(77)
+    const answer = update(77)
+    await reached
+    passTime(HOUR_MS)
+    const { status, error, headers } = await answer
     expect([status, headers.get('Retry-After')]).toEqual([503, '1'])
     expect(error.message).toEndWith('nothing was changed; try again shortly')
     openGate()
@@ -61,36 +83,46 @@ describe('after its deadline', () => {
   })
 
   test('a request whose commit has begun gets 503, which says that the outcome is unknown', async () => {
-    const { openGate, committed } = await startWithGate('after_locks', DEADLINE_MS)
-    const { status, error } = await update(77)
+    const { reached, openGate, committed } = await startWithGate('after_locks')
+    const answer = update(77)
+    await reached
+    passTime(HOUR_MS)
+    const { status, error } = await answer
     expect([status, error.message]).toEqual([503, expect.stringContaining('it is unknown whether')])
     openGate()
     expect(await committed).toBe('committed')
   })
 
   test('a read gets 503 as well', async () => {
-    const wrapStore = (store: Store): Store => ({ ...store, listOrders: () => new Promise(() => {}) })
-    service = await TestService.start({ wrapStore, deadlineMs: DEADLINE_MS })
-    const { status, error } = await service.call('GET', '/store/orders')
+    const { reached, read } = await startWithEndlessRead()
+    const answer = read()
+    await reached
+    passTime(HOUR_MS)
+    const { status, error } = await answer
     expect([status, error.code]).toEqual([503, 'service_unavailable'])
   })
 })
 
 test('the deadline begins when the body has arrived', async () => {
-  service = await TestService.start({ deadlineMs: 4_000 })
+  const { reached, read } = await startWithEndlessRead()
   const body = '{"quantity":78}'
   const connection = await RawConnection.open(service.address)
   connection.send(
-    `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
+    `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
   )
-  await Bun.sleep(5_000)
+  expect((await connection.answer())?.status).toBe(100)
+  const other = read()
+  await reached
+  passTime(HOUR_MS)
+  // The service has checked the deadlines of all requests.
+  expect((await other).status).toBe(503)
   connection.send(body)
   expect((await connection.answer())?.status).toBe(200)
   connection.end()
 })
 
 test('a request whose client has given up is never executed', async () => {
-  const { openGate, committed } = await startWithGate('before_locks')
+  const { reached, openGate, committed } = await startWithGate('before_locks')
   const before = await quantityOf(1n)
   const aborter = new AbortController()
   const given = fetch(`${service.address}/v1/inventory/1`, {
@@ -99,7 +131,9 @@ test('a request whose client has given up is never executed', async () => {
     body: '{"quantity":79}',
     signal: aborter.signal,
   }).catch(() => 'aborted')
-  await Bun.sleep(1_000)
+  await reached
+  // Right after its request, the end of a connection would only mean that no further request follows.
+  passTime(1_000)
   aborter.abort()
   expect(await given).toBe('aborted')
   // The service reads the end of the connection before a later request.
