@@ -6,6 +6,7 @@
  * task stops when its time is up. The exit code is 1 if there are violations.
  */
 import { parseArgs } from 'node:util'
+
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
 import { diskTask } from '../server/test/faults/disk/disk-task.ts'
 import { powerLossTask } from '../server/test/faults/disk/power-loss.ts'
@@ -16,6 +17,7 @@ import { lowStockPostgresTask, lowStockSqliteTask } from '../server/test/faults/
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { ordersPostgresTask, ordersTask } from '../server/test/faults/orders/order-kills.ts'
 import { webhooksTask } from '../server/test/faults/webhooks/webhook-kills.ts'
+import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
 import { hostileTask } from './hostile-task.ts'
@@ -28,6 +30,7 @@ import { proxiesTask } from './proxies-task.ts'
 import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
+  simTask,
   killsTask,
   powerLossTask,
   killsPostgresTask,

@@ -8,6 +8,7 @@ import { GroupCommit } from '../core/stock/group-commit.ts'
 import { LiveView } from '../core/stock/view/live-view.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { ServiceError } from '../core/values/errors.ts'
+import type { WebhookSender } from '../core/webhooks/webhook-store.ts'
 import { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
 import type { Lookup } from '../delivery/addresses.ts'
 import { HttpSender } from '../delivery/http-sender.ts'
@@ -60,7 +61,9 @@ export interface ServiceOptions {
   readonly logOutput?: LogOutput
   /** Resolves the host names of webhooks. The system's resolver by default. */
   readonly lookup?: Lookup
-  // Constants that tests replace.
+  // Ports and constants that tests replace.
+  readonly listen?: typeof listen
+  readonly webhookSender?: WebhookSender
   readonly anonymousPerMinute?: number
   readonly heartbeatMs?: number
   readonly retryDelaysMs?: readonly number[]
@@ -167,17 +170,14 @@ interface ServiceParts {
 /** Reads the keys and the stock, and connects what the operations use. Starts nothing that must be stopped. */
 async function openServices(config: Config, store: Store, { clock, logger, metrics, options }: ServiceParts) {
   const { lookup, heartbeatMs, retryDelaysMs } = options
+  const allowsPrivate = config.webhookPrivateAddresses === 'on'
   const limits = await store.openLimits(clock)
   const keyRing = await KeyRing.open(store, clock)
   const view = await LiveView.open(store)
   // Loading a large stock leaves garbage that would stay in memory for a long time.
   Bun.gc(true)
   const hub = new EventHub(store, (error) => logger.failure('event-hub', error))
-  const webhookSender = new HttpSender({
-    allowsPrivate: config.webhookPrivateAddresses === 'on',
-    clock,
-    lookup,
-  })
+  const webhookSender = options.webhookSender ?? new HttpSender({ allowsPrivate, clock, lookup })
   const deliveries = new WebhookWorker({
     store,
     sender: webhookSender,
@@ -298,10 +298,10 @@ function listenForMetrics(config: Config, app: Handler): Listener | undefined {
 function listenForRequests(
   config: Config,
   tls: Tls | undefined,
-  { passedSocket, connectionLimits }: ServiceOptions,
+  { passedSocket, connectionLimits, listen: listenFor = listen }: ServiceOptions,
   app: Handler,
 ): Listener {
-  return listen(app, {
+  return listenFor(app, {
     host: config.host,
     port: config.port,
     flags: { host: '--host', port: '--port' },

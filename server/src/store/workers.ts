@@ -20,12 +20,12 @@ type ReaderRequest =
   | { readonly type: 'rows'; readonly text: string; readonly values: readonly SqlValue[] }
   | { readonly type: 'close' }
 
-interface ReaderMessage {
+export interface ReaderMessage {
   readonly number: number
   readonly request: ReaderRequest
 }
 
-type ReaderAnswer =
+export type ReaderAnswer =
   | { readonly type: 'result'; readonly number: number; readonly result: unknown }
   | { readonly type: 'failure'; readonly number: number; readonly failure: ReaderFailure }
 
@@ -34,6 +34,20 @@ interface ReaderFailure {
   readonly code: string | undefined
   readonly message: string
   readonly cause: string | undefined
+}
+
+/** The part of a worker thread that a `Reader` uses. */
+export interface ReaderWorker extends Pick<Worker, 'ref' | 'unref' | 'terminate'> {
+  postMessage(message: ReaderMessage): void
+  on(event: 'message', listener: (answer: ReaderAnswer) => void): unknown
+  on(event: 'error', listener: (error: unknown) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+}
+
+/** The other end of a `ReaderWorker`. */
+export interface ReaderPort {
+  postMessage(answer: ReaderAnswer): void
+  on(event: 'message', listener: (message: ReaderMessage) => void): unknown
 }
 
 interface ReaderOptions {
@@ -48,17 +62,20 @@ interface ReaderOptions {
  * the worker.
  */
 export class Reader {
-  readonly #start: () => Worker
+  readonly #start: () => ReaderWorker
   readonly #deliver: <T>(answer: T) => Promise<T>
   readonly #maxSilenceMs: number | undefined
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>()
   readonly #pendingSearches = new Set<number>()
-  #worker: Worker | undefined
+  #worker: ReaderWorker | undefined
   #silenceTimer: ReturnType<typeof setTimeout> | undefined
   #lastNumber = 0
   #isClosed = false
 
-  constructor(start: () => Worker, { deliver = async (answer) => answer, maxSilenceMs }: ReaderOptions = {}) {
+  constructor(
+    start: () => ReaderWorker,
+    { deliver = async (answer) => answer, maxSilenceMs }: ReaderOptions = {},
+  ) {
     this.#start = start
     this.#deliver = deliver
     this.#maxSilenceMs = maxSilenceMs
@@ -102,7 +119,7 @@ export class Reader {
     return answer.promise
   }
 
-  #startedWorker(): Worker {
+  #startedWorker(): ReaderWorker {
     if (this.#worker !== undefined) return this.#worker
     const worker = this.#start()
     worker.on('message', (answer: ReaderAnswer) => this.#receive(answer))
@@ -129,7 +146,7 @@ export class Reader {
   }
 
   /** Rejects all pending requests. The next request starts another worker. */
-  #fail(worker: Worker, reason: unknown): void {
+  #fail(worker: ReaderWorker, reason: unknown): void {
     if (worker !== this.#worker) return
     this.#worker = undefined
     void worker.terminate()
@@ -181,15 +198,17 @@ export function searchMethods(
 /** How often the search index catches up with the log, so that each search has to apply only few changes. */
 const FOLLOW_EVERY_MS = 1_000
 
-interface ReaderParts {
+export interface ReaderParts {
   readonly search: PetSearch
   readonly rows: (request: Extract<ReaderRequest, { type: 'rows' }>) => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
 /** Answers the requests of a `Reader`, in the worker. Searches run one after the other; other reads do not wait. */
-export function answerRequests({ search, rows, close }: ReaderParts): void {
-  const port = parentPort
+export function answerRequests(
+  { search, rows, close }: ReaderParts,
+  port: ReaderPort | null = parentPort,
+): void {
   if (port === null) throw new Error('answerRequests must run in a worker')
   const post = (answer: ReaderAnswer) => port.postMessage(answer)
   let lastSearch: Promise<unknown> = Promise.resolve()

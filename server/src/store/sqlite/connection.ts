@@ -14,7 +14,7 @@ import {
 } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
-import { Checkpointer, FlushQueue, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
+import { Checkpointer, FlushQueue, type LogFile, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
 export const LOCK_TIMEOUT_MS = 5_000
@@ -48,9 +48,20 @@ interface ServingParts {
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
   readonly totalChanges: () => number
+  readonly disk: Disk
 }
 
+/** The disk below the file of the service, which tests replace. */
+export interface Disk {
+  openLog(databasePath: string): LogFile | undefined
+  /** Throws if the next commit must fail. */
+  beforeCommit?(): void
+}
+
+const WAL_DISK: Disk = { openLog: (databasePath) => WalFile.open(databasePath) }
+
 interface ServingOptions {
+  readonly disk?: Disk | undefined
   readonly onFlushFailure: (error: Error) => void
   readonly onFileLost: ServingParts['onFileLost']
   /** A worker that can write to the database. */
@@ -86,7 +97,7 @@ export class Connection implements SqlDatabase, LongSession {
   #savedLostFile: Promise<boolean> | undefined
   /** The flush queue of the service, if this connection is one of its long sessions. */
   #serviceQueue: FlushQueue | undefined
-  #wal: WalFile | undefined
+  #wal: LogFile | undefined
   /** The value of PRAGMA data_version when this connection last made sure that all commits of the service were flushed. */
   #flushedDataVersion: bigint | undefined
   #lastDataVersion: bigint | undefined
@@ -143,8 +154,9 @@ export class Connection implements SqlDatabase, LongSession {
    * writes fail, and `onFileLost` must save the contents, which can still be read.
    */
   flushInBackground(options: ServingOptions): void {
-    const { onFlushFailure, onFileLost, checkpointWorker, maxLogBytes = MAX_LOG_BYTES } = options
-    this.#wal = WalFile.open(this.#path)
+    const { onFlushFailure, onFileLost, checkpointWorker, disk = WAL_DISK } = options
+    const { maxLogBytes = MAX_LOG_BYTES } = options
+    this.#wal = disk.openLog(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
     this.database.run('PRAGMA synchronous = NORMAL')
@@ -166,6 +178,7 @@ export class Connection implements SqlDatabase, LongSession {
       queue,
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
+      disk,
     }
   }
 
@@ -173,7 +186,7 @@ export class Connection implements SqlDatabase, LongSession {
    * The last commits of the previous process may not be on disk. If a flush has failed, another flush may skip the lost pages,
    * so the log is rewritten.
    */
-  #flushCommitsOfEarlierRun(wal: WalFile): void {
+  #flushCommitsOfEarlierRun(wal: LogFile): void {
     try {
       this.#begin.run()
     } catch {
@@ -395,7 +408,7 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
-    const { queue, checkpointer, totalChanges } = serving
+    const { queue, checkpointer, totalChanges, disk } = serving
     queue.requireUsable()
     this.requireFile()
     let logEndBefore = 0n
@@ -403,7 +416,9 @@ export class Connection implements SqlDatabase, LongSession {
     try {
       const result = this.#inTransaction(() => {
         if (durability === 'durable') logEndBefore = this.logEnd().position
-        return work()
+        const decided = work()
+        disk.beforeCommit?.()
+        return decided
       })
       const changes = totalChanges() - changesBefore
       if (changes === 0) return result

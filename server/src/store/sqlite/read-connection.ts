@@ -1,7 +1,14 @@
 import { Database } from 'bun:sqlite'
 import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
-import { INDEXED_COLUMNS, type IndexedPetRow, MAX_CHANGED_PETS, type SearchSnapshot } from '../search.ts'
+import {
+  INDEXED_COLUMNS,
+  type IndexedPetRow,
+  MAX_CHANGED_PETS,
+  PetSearch,
+  type SearchSnapshot,
+} from '../search.ts'
 import type { SqlValue } from '../sql.ts'
+import { answerRequests, type ReaderParts, type ReaderPort } from '../workers.ts'
 import {
   CACHE_PAGES,
   LOCK_TIMEOUT_MS,
@@ -11,12 +18,40 @@ import {
   PreparedStatements,
   ROWS_PER_BATCH,
 } from './connection.ts'
+import { DIALECT } from './dialect.ts'
 import { toServiceError } from './failures.ts'
 
 const CHANGED_PETS = `
   SELECT changed.pet_id AS id, ${INDEXED_COLUMNS}
   FROM (SELECT DISTINCT pet_id FROM log WHERE id > $1 AND pet_id IS NOT NULL) AS changed
   LEFT JOIN stock ON stock.pet_id = changed.pet_id LEFT JOIN pets ON pets.id = changed.pet_id`
+
+export interface SqliteReaderData {
+  readonly path: string
+  /** Lets statements copy the write-ahead log into the database. */
+  readonly copiesLog?: boolean
+  /** See `OpenOptions.readerStartSignal`. */
+  readonly startSignal?: Int32Array<SharedArrayBuffer> | undefined
+}
+
+/** Runs in the reader worker. A test passes the port of a simulated worker. */
+export function answerReads({ path, copiesLog = false }: SqliteReaderData, port?: ReaderPort): void {
+  const searchConnection = new ReadConnection(path)
+  const statementConnection = new ReadConnection(path, { copiesLog })
+  const reads = {
+    search: new PetSearch({
+      dialect: DIALECT,
+      clock: { nowSql: (processTime) => processTime },
+      snapshot: () => searchConnection.snapshot(),
+    }),
+    rows: ({ text, values }) => statementConnection.rows(text, ...values),
+    close: async () => {
+      searchConnection.close()
+      statementConnection.close()
+    },
+  } satisfies ReaderParts
+  answerRequests(reads, port)
+}
 
 /**
  * A connection for a worker thread. It needs the write-ahead log, which the main thread keeps open. It is read-only unless it

@@ -14,20 +14,26 @@ import { bootId, clockMethods, SAVED_OFFSET, SteadyClock } from '../steady-clock
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
-import { Reader, searchMethods, workerAddress } from '../workers.ts'
+import { Reader, type ReaderWorker, searchMethods, workerAddress } from '../workers.ts'
 import { backUp, requireOpenable, saveLostDatabase } from './backup.ts'
-import { Connection } from './connection.ts'
+import { Connection, type Disk } from './connection.ts'
 import { lockForServing, newWritePause, realPathOf } from './database-files.ts'
 import { toSqlite } from './dialect.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
 import { openImport } from './import.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
-import type { SqliteReaderData } from './reader-worker.ts'
+import type { SqliteReaderData } from './read-connection.ts'
 import { stockMethods } from './stock.ts'
 
+interface SqliteOptions extends Partial<OpenOptions> {
+  // Ports that tests replace.
+  readonly disk?: Disk
+  readonly startReader?: (data: SqliteReaderData) => ReaderWorker
+}
+
 /** Opens or creates the file at `givenPath`, and migrates its tables unless the options forbid it. */
-export function openSqliteStore(givenPath: string, options: Partial<OpenOptions> = {}): Store {
+export function openSqliteStore(givenPath: string, options: SqliteOptions = {}): Store {
   // If the given path is a symbolic link, SQLite keeps the write-ahead log next to the real file.
   const path = realPathOf(givenPath)
   requireOpenable(path)
@@ -43,8 +49,9 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
   const damage = options.exclusive === true ? damageAtStart(path) : undefined
   const ping = readinessCheck(connection, [givenPath, `${path}-wal`], damage)
   const log = logMethods(connection)
+  const { startReader = startReaderWorker } = options
   const reader = new Reader(
-    () => startReaderWorker({ path: readablePath, startSignal: options.readerStartSignal }),
+    () => startReader({ path: readablePath, startSignal: options.readerStartSignal }),
     // The worker may have read commits that are not flushed yet, so its answers wait for the flush.
     { deliver: (answer) => connection.read(() => answer) },
   )
@@ -95,7 +102,7 @@ export function openSqliteStore(givenPath: string, options: Partial<OpenOptions>
 }
 
 /** Opens the file, migrates its tables, and if it is served, locks it and flushes its commits in the background. */
-function openFile(path: string, options: Partial<OpenOptions>, onSaved: (copy: string) => void) {
+function openFile(path: string, options: SqliteOptions, onSaved: (copy: string) => void) {
   let lock: ReturnType<typeof lockForServing> | undefined
   let connection: Connection | undefined
   try {
@@ -119,17 +126,19 @@ function openFile(path: string, options: Partial<OpenOptions>, onSaved: (copy: s
 function flushInBackground(
   connection: Connection,
   path: string,
-  options: Partial<OpenOptions>,
+  options: SqliteOptions,
   onSaved: (copy: string) => void,
 ): void {
+  const { startReader = startReaderWorker } = options
   connection.flushInBackground({
+    disk: options.disk,
     onFlushFailure: options.onFlushFailure ?? (() => {}),
     onFileLost: async () => {
       const copy = await trySavingLostFile(connection, path, options.onFileLost ?? (() => {}))
       if (copy !== undefined) onSaved(copy)
       return copy !== undefined
     },
-    checkpointWorker: new Reader(() => startReaderWorker({ path, copiesLog: true })),
+    checkpointWorker: new Reader(() => startReader({ path, copiesLog: true })),
     maxLogBytes: options.maxLogBytes,
   })
 }

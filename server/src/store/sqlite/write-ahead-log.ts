@@ -83,6 +83,9 @@ export class WalFile {
   }
 }
 
+/** The public part of a WalFile, which tests replace. */
+export type LogFile = Pick<WalFile, keyof WalFile>
+
 /** Flushes that take less than this on average may run on the event loop. */
 const SHORT_FLUSH_MS = 1
 /** The weight of the latest flush in the moving average of durations. */
@@ -100,7 +103,7 @@ interface CommitGroup {
 }
 
 interface FlushQueueParts {
-  readonly file: Pick<WalFile, 'flush' | 'flushNow'>
+  readonly file: Pick<LogFile, 'flush' | 'flushNow'>
   /** Called after each flush, before the callers that wait for it continue. */
   readonly onFlushed: () => void
   /** Called once; nothing is flushed after that. */
@@ -228,7 +231,7 @@ const SHORT_STEP_PAGES = 1_000
  */
 export class Checkpointer {
   readonly #worker: Reader
-  readonly #file: Pick<WalFile, 'isLongerThan'>
+  readonly #file: Pick<LogFile, 'isLongerThan'>
   readonly #maxBytes: number
   /** The next checkpoint starts when the log is longer than this. */
   #startsAtBytes: number
@@ -236,7 +239,7 @@ export class Checkpointer {
   #lastStep: Promise<unknown> | undefined
 
   /** The worker must be able to write to the database. */
-  constructor(worker: Reader, file: Pick<WalFile, 'isLongerThan'>, maxBytes: number) {
+  constructor(worker: Reader, file: Pick<LogFile, 'isLongerThan'>, maxBytes: number) {
     this.#worker = worker
     this.#file = file
     this.#maxBytes = maxBytes

@@ -1,0 +1,224 @@
+import type { Order } from '../../src/core/orders/order.ts'
+import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import { LowStockModel } from '../support/low-stock-model.ts'
+import { Playback } from '../support/oversell-check.ts'
+import type { Wish } from './operations.ts'
+
+export interface PetState {
+  readonly quantity: number
+  readonly name: string
+}
+
+interface Change {
+  readonly petId: number
+  readonly before: number
+  readonly after: number
+}
+
+/** A value that changes at some positions of the log. */
+class Timeline<Value> {
+  readonly #positions: number[] = []
+  readonly #values: Value[] = []
+
+  /** Positions never decrease. */
+  set(position: number, value: Value): void {
+    this.#positions.push(position)
+    this.#values.push(value)
+  }
+
+  get latest(): Value | undefined {
+    return this.#values.at(-1)
+  }
+
+  at(position: number): Value | undefined {
+    let low = 0
+    let high = this.#positions.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#positions[middle] ?? 0) <= position) low = middle + 1
+      else high = middle
+    }
+    return this.#values[low - 1]
+  }
+}
+
+/**
+ * The events of a store since its creation. Position 0 is before the first event, position 1 after it, and so on. The state at
+ * each position follows from the events.
+ */
+export class EventLog {
+  readonly events: readonly StockEvent[]
+  readonly #pets = new Map<number, Timeline<PetState | undefined>>()
+  readonly #orders = new Map<number, Timeline<Order>>()
+  readonly #ordersByPet = new Map<number, Set<number>>()
+  /** By pet; the changes of all pets together have the key `undefined`. */
+  readonly #changes = new Map<number | undefined, Timeline<Change>>()
+  readonly #indexesByTag = new Map<string, number[]>()
+
+  constructor(events: readonly StockEvent[]) {
+    this.events = events
+    for (const [index, event] of events.entries()) {
+      const tag = tagOfEvent(event)
+      if (tag !== undefined) addTo(this.#indexesByTag, tag, index)
+      this.#apply(event, index + 1)
+    }
+  }
+
+  /** The position after the last event. */
+  get end(): number {
+    return this.events.length
+  }
+
+  get petIds(): number[] {
+    return [...this.#pets.keys()]
+  }
+
+  petAt(petId: number, position: number): PetState | undefined {
+    return this.#pets.get(petId)?.at(position)
+  }
+
+  orderAt(orderId: number, position: number): Order | undefined {
+    return this.#orders.get(orderId)?.at(position)
+  }
+
+  latestChangeAt(petId: number | undefined, position: number): Change | undefined {
+    return this.#changes.get(petId)?.at(position)
+  }
+
+  openOrdersAt(petId: number, position: number): Order[] {
+    return [...(this.#ordersByPet.get(petId) ?? [])].flatMap((orderId) => {
+      const order = this.orderAt(orderId, position)
+      return order?.state === 'open' ? [order] : []
+    })
+  }
+
+  /** The indexes of the events that only operations with this tag can cause. */
+  indexesOf(tag: string): readonly number[] {
+    return this.#indexesByTag.get(tag) ?? []
+  }
+
+  get tags(): Iterable<readonly [tag: string, indexes: readonly number[]]> {
+    return this.#indexesByTag
+  }
+
+  /** Whether no operation has events on both sides of the position. */
+  isBetweenOperations(position: number): boolean {
+    const after = this.events[position]
+    const before = this.events[position - 1]
+    if (after === undefined || before === undefined) return true
+    if (after.kind === 'low' || after.kind === 'recovered') return false
+    const tag = tagOfEvent(after)
+    return tag === undefined || tag !== tagOfEvent(before)
+  }
+
+  /** Contradictions between the events. */
+  violations(): string[] {
+    const lowStock = new LowStockModel(() => 'unknown')
+    lowStock.play(this.events)
+    const quantities = new Map<bigint, number>()
+    for (const event of this.events) {
+      if (event.kind === 'pet' && event.change === 'created') quantities.set(event.petId, event.quantity)
+    }
+    const sales = this.events.filter(({ kind }) => kind === 'change' || kind === 'order')
+    return [...new Playback(quantities).play(sales), ...lowStock.finish()]
+  }
+
+  #apply(event: StockEvent, position: number): void {
+    switch (event.kind) {
+      case 'pet':
+        this.#setPet(event.petId, event, position)
+        break
+      case 'removed':
+        this.#setPet(event.petId, undefined, position)
+        break
+      case 'change': {
+        const { petId, after } = event
+        const { name = '' } = timelineOf(this.#pets, Number(petId)).latest ?? {}
+        this.#setPet(petId, { name, quantity: after }, position)
+        break
+      }
+      case 'order': {
+        const { order } = event
+        timelineOf(this.#orders, Number(order.id)).set(position, order)
+        const petId = Number(order.petId)
+        const orders = this.#ordersByPet.get(petId) ?? new Set()
+        this.#ordersByPet.set(petId, orders.add(Number(order.id)))
+        break
+      }
+    }
+  }
+
+  /** A pet that does not exist has the quantity 0 in its history. */
+  #setPet(id: bigint, pet: PetState | undefined, position: number): void {
+    const petId = Number(id)
+    const timeline = timelineOf(this.#pets, petId)
+    const before = timeline.latest?.quantity ?? 0
+    const after = pet?.quantity ?? 0
+    timeline.set(position, pet && { name: pet.name, quantity: pet.quantity })
+    if (before === after) return
+    for (const key of [petId, undefined])
+      timelineOf(this.#changes, key).set(position, { petId, before, after })
+  }
+}
+
+function timelineOf<Key, Value>(timelines: Map<Key, Timeline<Value>>, key: Key): Timeline<Value> {
+  const timeline = timelines.get(key) ?? new Timeline<Value>()
+  timelines.set(key, timeline)
+  return timeline
+}
+
+function addTo(indexes: Map<string, number[]>, tag: string, index: number): void {
+  const known = indexes.get(tag)
+  if (known === undefined) indexes.set(tag, [index])
+  else known.push(index)
+}
+
+/** Identifies the operation that an event comes from; `undefined` if the service has caused the event itself. */
+function tagOfEvent(event: StockEvent): string | undefined {
+  switch (event.kind) {
+    case 'change': {
+      const { petId, after, reason, reference } = event
+      if (reference === undefined) return `${petId} has ${after}`
+      return reason === 'sold' ? reference.replace('order', 'completed') : reference
+    }
+    case 'order': {
+      const { change, order } = event
+      if (change === 'expired') return undefined
+      return change === 'created' || change === 'changed' ? `${order.customer}` : `${change} ${order.id}`
+    }
+    case 'pet':
+    case 'category':
+      return event.name
+    case 'removed':
+      return `removed ${event.petId}`
+    case 'low':
+    case 'recovered':
+    case 'relist':
+      return undefined
+  }
+}
+
+/** The tag of the events of a wish; `undefined` if it changes nothing. */
+export function tagOfWish(wish: Wish): string | undefined {
+  switch (wish.type) {
+    case 'set':
+      return `${wish.petId} has ${wish.quantity}`
+    case 'adjust':
+      return wish.reference
+    case 'order':
+    case 'change_order':
+      return wish.customer
+    case 'complete':
+      return `completed ${wish.orderId}`
+    case 'cancel':
+      return `cancelled ${wish.orderId}`
+    case 'create_pet':
+    case 'rename_pet':
+    case 'change_category':
+      return wish.name
+    case 'remove_pet':
+      return `removed ${wish.petId}`
+    default:
+      return undefined
+  }
+}
