@@ -64,55 +64,38 @@ export class Faults {
   #start(name: FaultName): { readonly longestMs: number; readonly end: () => void } {
     const { time, random, disk, network, receivers } = this.#parts
     switch (name) {
-      case 'slow disk': {
-        const { flushMs } = disk
-        disk.flushMs = random.pick([5, 50, 500])
-        return {
-          longestMs: 500,
-          end: () => {
-            disk.flushMs = flushMs
-          },
-        }
-      }
+      case 'slow disk':
+        return { longestMs: 500, end: replace(disk, 'flushMs', random.pick([5, 50, 500])) }
       case 'full disk':
-        disk.commitError = sqliteError('SQLITE_FULL', 'database or disk is full')
-        return {
-          longestMs: 50,
-          end: () => {
-            disk.commitError = undefined
-          },
-        }
+        return { longestMs: 50, end: failCommits(disk, 'SQLITE_FULL', 'database or disk is full') }
       case 'failing disk':
-        disk.commitError = sqliteError('SQLITE_IOERR_WRITE', 'disk I/O error')
-        return {
-          longestMs: 50,
-          end: () => {
-            disk.commitError = undefined
-          },
-        }
+        return { longestMs: 50, end: failCommits(disk, 'SQLITE_IOERR_WRITE', 'disk I/O error') }
       case 'lock':
         return { longestMs: 30, end: disk.lock() }
       case 'clock step':
         return { longestMs: 5_000, end: setClock(time, random.pick([-1, 1]) * random.pick(CLOCK_STEPS_MS)) }
       case 'receivers down':
-        receivers.areDown = true
-        return {
-          longestMs: 2_000,
-          end: () => {
-            receivers.areDown = false
-          },
-        }
-      case 'lost messages': {
-        const { lossChance } = network
-        network.lossChance = 0.3
-        return {
-          longestMs: 50,
-          end: () => {
-            network.lossChance = lossChance
-          },
-        }
-      }
+        return { longestMs: 2_000, end: replace(receivers, 'areDown', true) }
+      case 'lost messages':
+        return { longestMs: 50, end: replace(network, 'lossChance', 0.3) }
     }
+  }
+}
+
+/** Returns a function that sets the previous value again. */
+function replace<Part, Name extends keyof Part>(part: Part, name: Name, value: Part[Name]): () => void {
+  const previous = part[name]
+  part[name] = value
+  return () => {
+    part[name] = previous
+  }
+}
+
+/** Returns a function that lets commits succeed again. A full disk may also fail, so the previous error must not return. */
+function failCommits(disk: SimulatedDisk, code: string, message: string): () => void {
+  disk.commitError = sqliteError(code, message)
+  return () => {
+    disk.commitError = undefined
   }
 }
 

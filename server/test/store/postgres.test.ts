@@ -111,9 +111,9 @@ describe('PostgreSQL database', () => {
       CREATE TABLE log (LIKE dumped INCLUDING ALL);
       INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, previous, '1000000000' FROM dumped`)
     expect(await store.eventsAfter(cursor, 10)).toBe('relist_needed')
-    const anew = await store.latestEventCursor()
+    const newCursor = await store.latestEventCursor()
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])
-    expect(await store.eventsAfter(anew, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
+    expect(await store.eventsAfter(newCursor, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
     await discard()
   })
