@@ -5,7 +5,7 @@ const BYTES_PER_RESPONSE = 4 * 1024
 /** Head and body are sent in one write up to this size. Figures: docs/decisions/2026-11-15-http-of-our-own.md */
 const MAX_SLICE_BYTES = 256 * 1024
 /** The same while other connections wait. */
-const MAX_SLICE_BYTES_WHEN_SHARED = 32 * 1024
+const MAX_SLICE_BYTES_WHEN_SHARED = 64 * 1024
 
 /**
  * Shares the sending between the connections of a listener. Once a turn has sent BYTES_PER_TURN, connections wait in line.

@@ -130,5 +130,6 @@ test.each<[string, ResponseBody]>([
   // The first fills its turn with large slices. Then all alternate.
   expect(written.slice(0, 2)).toEqual([0, 0])
   expect(written.slice(4, 10)).toEqual([0, 1, 2, 0, 1, 2])
-  expect(written.length).toBeGreaterThan(100)
+  // Large slices alone would be 24 writes.
+  expect(written.length).toBeGreaterThan(80)
 })

@@ -69,8 +69,7 @@ export function createApp(parts: AppParts): Handler {
       if (parts.corsOrigins !== undefined && isPreflight(parts.corsOrigins, request)) {
         return answerPreflight(context)
       }
-      const response = runSteps(context, 0)
-      return response instanceof Promise ? deadlines.enforce(context, response) : response
+      return runSteps(context, 0) ?? deadlines.wait(context)
     },
     refuse(problem, address) {
       const context = new RequestContext(parts, { method: '-', path: '-', address })
@@ -92,16 +91,19 @@ function step<Value>(definition: Step<Value>): Step {
 }
 
 /**
- * Runs the steps from `firstIndex` on, until a step sets the reply. If no step returns a promise, the response is returned
- * synchronously.
+ * Runs the steps from `firstIndex` on, until a step sets the reply. Returns `undefined` if a step returns a promise: the request's
+ * responder is then called later.
  */
-function runSteps(context: OperationContext, firstIndex: number): MaybePromise<HttpResponse> {
+function runSteps(context: OperationContext, firstIndex: number): HttpResponse | undefined {
   try {
     for (let index = firstIndex; context.reply === undefined; index++) {
       const current = LIFECYCLE[index]
       if (current === undefined) break
       const value = current.start(context)
-      if (value instanceof Promise) return resumeSteps(context, current, value, index + 1)
+      if (value instanceof Promise) {
+        void resumeSteps(context, current, value, index + 1)
+        return undefined
+      }
       if (context.reply === undefined) current.complete?.(context, value)
     }
   } catch (error) {
@@ -116,25 +118,30 @@ async function resumeSteps(
   current: Step,
   pending: Promise<unknown>,
   nextIndex: number,
-): Promise<HttpResponse> {
+): Promise<void> {
   const isBodyAwaited = current.name === 'parse'
   if (isBodyAwaited) context.deadline = Number.POSITIVE_INFINITY
   try {
     const value = await pending
-    if (context.expiredResponse !== undefined) return context.expiredResponse
+    if (context.hasExpired) return
     current.complete?.(context, value)
   } catch (error) {
-    if (context.expiredResponse !== undefined) return context.expiredResponse
+    if (context.hasExpired) return
     context.fail(error)
   }
   if (isBodyAwaited) context.deadline = context.newDeadline()
-  return runSteps(context, nextIndex)
+  try {
+    const response = runSteps(context, nextIndex)
+    if (response !== undefined) context.responder?.resolve(response)
+  } catch (error) {
+    context.responder?.reject(error)
+  }
 }
 
 function expire(context: OperationContext): HttpResponse {
   context.fail(deadlineError(context))
-  context.expiredResponse = finish(context)
-  return context.expiredResponse
+  context.hasExpired = true
+  return finish(context)
 }
 
 const BASE_PATH = '/v1'

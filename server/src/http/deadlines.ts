@@ -10,15 +10,30 @@ import { outcomeUnknown, ServiceError } from '../core/values/errors.ts'
 export const DEADLINE_MS = 12 * SECOND
 const MAX_LATENESS_MS = 500
 
+/** Ends the wait of one request. */
+export interface Responder {
+  resolve(response: HttpResponse): void
+  reject(error: unknown): void
+}
+
 interface PendingRequest {
   /** In milliseconds of `performance.now()`. */
   readonly deadline: number
+  /** Set while the request waits. */
+  responder: Responder | undefined
+}
+
+interface Waiting<Request> {
+  readonly request: Request
+  /** Its place in the list of all that wait. */
+  index: number
 }
 
 /** Replies to requests whose deadline has passed. */
 export class Deadlines<Request extends PendingRequest> {
   readonly #expire: (request: Request) => HttpResponse
-  readonly #pending = new Map<Request, (response: HttpResponse) => void>()
+  /** In any order. With a `Set`, an update took an eighth longer. */
+  readonly #waiting: Waiting<Request>[] = []
   #timer: ReturnType<typeof setInterval> | undefined
 
   /** `expire` replies to a request, and its later steps are skipped. */
@@ -26,23 +41,39 @@ export class Deadlines<Request extends PendingRequest> {
     this.#expire = expire
   }
 
-  /** Resolves to the response, or to the reply of `expire` if the response comes after the deadline. */
-  enforce(request: Request, response: Promise<HttpResponse>): Promise<HttpResponse> {
-    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>()
-    this.#pending.set(request, resolve)
+  /** Waits for a call of the request's responder, and replies with `expire` if there is none before the deadline. */
+  wait(request: Request): Promise<HttpResponse> {
     this.#timer ??= setInterval(() => this.#expireLateRequests(), MAX_LATENESS_MS)
-    response.then(resolve, reject).finally(() => this.#pending.delete(request))
-    return promise
+    const waiting = { request, index: this.#waiting.length }
+    this.#waiting.push(waiting)
+    return new Promise((resolve, reject) => {
+      request.responder = {
+        resolve: (response) => {
+          this.#remove(waiting)
+          resolve(response)
+        },
+        reject: (error) => {
+          this.#remove(waiting)
+          reject(error)
+        },
+      }
+    })
+  }
+
+  /** Moves the last one into its place. */
+  #remove(waiting: Waiting<Request>): void {
+    waiting.request.responder = undefined
+    const last = this.#waiting.pop()
+    if (last === undefined || last === waiting) return
+    last.index = waiting.index
+    this.#waiting[last.index] = last
   }
 
   #expireLateRequests(): void {
     const now = performance.now()
-    for (const [request, resolve] of this.#pending) {
-      if (request.deadline > now) continue
-      this.#pending.delete(request)
-      resolve(this.#expire(request))
-    }
-    if (this.#pending.size > 0) return
+    const late = this.#waiting.filter(({ request }) => request.deadline <= now)
+    for (const { request } of late) request.responder?.resolve(this.#expire(request))
+    if (this.#waiting.length > 0) return
     clearInterval(this.#timer)
     this.#timer = undefined
   }

@@ -1,10 +1,4 @@
-import {
-  type HttpRequest,
-  type HttpResponse,
-  networkOf,
-  type RequestHeaders,
-  RequestProblem,
-} from '@petstore/wire'
+import { type HttpRequest, networkOf, type RequestHeaders, RequestProblem } from '@petstore/wire'
 import type { ApiKey } from '../core/keys/api-key.ts'
 import type { KeyRing } from '../core/keys/key-ring.ts'
 import type { KeyWindows, LimitStatus } from '../core/limits/limit-store.ts'
@@ -14,7 +8,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { childSpan, parseTraceparent, type TraceContext } from '../core/values/trace-context.ts'
 import type { BodyTurns } from './body-turns.ts'
 import type { CorsOrigins } from './cors.ts'
-import { DEADLINE_MS } from './deadlines.ts'
+import { DEADLINE_MS, type Responder } from './deadlines.ts'
 import type { Input, Operation, PathSegments, Services } from './operation.ts'
 import type { PublicPageParts } from './public-pages.ts'
 import { bugReply, errorReply, problemReply, type Reply } from './reply.ts'
@@ -186,8 +180,9 @@ export class OperationContext extends RequestContext implements Requester {
   prepared: unknown
   /** In milliseconds of `performance.now()`. Infinite while the client sends the body. */
   deadline: number
-  /** The response to a request whose deadline has passed. Its later steps are skipped. */
-  expiredResponse: HttpResponse | undefined
+  /** Whether the deadline has passed and the response is sent. Later steps are skipped. */
+  hasExpired = false
+  responder: Responder | undefined
   isBeingCommitted = false
 
   constructor(parts: AppParts, request: HttpRequest) {
@@ -201,7 +196,7 @@ export class OperationContext extends RequestContext implements Requester {
   }
 
   get hasLeft(): boolean {
-    return this.expiredResponse !== undefined || this.request.hasClientLeft
+    return this.hasExpired || this.request.hasClientLeft
   }
 
   /** For use after `requireOperation`, which replies if no operation matches. */

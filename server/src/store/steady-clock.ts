@@ -37,6 +37,8 @@ export class SteadyClock {
   #jumpedAt: number | undefined
   #aheadMs = 0
   #sample: { readonly monotonic: number; readonly sinceBoot: number }
+  /** The last time that was followed. A request asks for the time about six times, mostly in the same millisecond. */
+  #followedTime = Number.NaN
 
   /** `time` is that of the other clock. `savedOffset` is an earlier `bootOffset` since the same start of the machine. */
   constructor(time: number, savedOffset?: number, machine = MACHINE) {
@@ -61,14 +63,20 @@ export class SteadyClock {
 
   /** Follows the other clock, given its time now. Returns that time, or the time of this clock if the other has jumped. */
   followTime(time: number): number {
-    const offset = time - this.#machine.monotonic()
-    this.followOffset(offset, offset)
-    return this.#jumpedAt === undefined ? time : this.now()
+    if (time === this.#followedTime) return time
+    const now = this.#machine.monotonic()
+    this.#follow(time - now, time - now, now)
+    if (this.#jumpedAt !== undefined) return this.now()
+    this.#followedTime = time
+    return time
   }
 
   /** Follows the other clock. Its time minus the monotonic time is between `lowest` and `highest`. */
   followOffset(lowest: number, highest: number): void {
-    const now = this.#machine.monotonic()
+    this.#follow(lowest, highest, this.#machine.monotonic())
+  }
+
+  #follow(lowest: number, highest: number, now: number): void {
     if (lowest - this.#offset > MAX_STEP_MS) this.#addSleep(now)
     this.#aheadMs = lowest - this.#offset
     if (this.#aheadMs > MAX_STEP_MS) {

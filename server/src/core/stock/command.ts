@@ -224,9 +224,12 @@ interface CommandTraits<C extends Command> {
   newOrders?(command: C): number
 }
 
+/** Shared, because every command asks. */
+const NOTHING: readonly never[] = []
+
 const petIfKnown = (petId: bigint | undefined) => (petId === undefined ? [] : [petId])
 const petOf = ({ petId }: { readonly petId: bigint | undefined }) => petIfKnown(petId)
-const noPets = () => []
+const noPets = () => NOTHING
 const sizeOne = () => 1
 const readsOrders = (): readonly Section[] => ['orders']
 const readsCatalog = (): readonly Section[] => ['catalog']
@@ -241,11 +244,11 @@ const CATEGORY_TRAITS = { pets: noPets, reads: readsCatalog, size: () => MAX_CHA
 const WEBHOOK_TRAITS = { pets: noPets, reads: (): readonly Section[] => ['webhooks'], size: sizeOne }
 
 const TRAITS: { readonly [Type in CommandType]: CommandTraits<CommandOf<Type>> } = {
-  set_quantity: { pets: petOf, reads: () => [], size: sizeOne },
+  set_quantity: { pets: petOf, reads: () => NOTHING, size: sizeOne },
   adjust: {
     pets: ({ changes }) => changes.map(({ petId }) => petId),
     // Orders are read to find expired holds, which no longer reserve units.
-    reads: ({ keepReserved }) => (keepReserved ? ['orders'] : []),
+    reads: ({ keepReserved }) => (keepReserved ? ['orders'] : NOTHING),
     size: ({ changes }) => changes.length,
   },
   create_order: {

@@ -56,13 +56,11 @@ export function parseExactJson(
   return holder[0]
 }
 
-/** A number and the path to it. The path starts in an array whose only element is the whole JSON value. */
+/** A number and where it is. The path starts in an array whose only element is the whole JSON value. */
 interface FoundNumber {
   readonly source: string
-  /** The index of the next value on the path, for each container that is an array. */
-  readonly indexes: readonly number[]
-  /** The name of the next value on the path, for each container that is an object. */
-  readonly names: readonly string[]
+  /** The index of the next value in each array, and the name of the next value in each object. */
+  readonly path: readonly (number | string)[]
 }
 
 const QUOTE = '"'.charCodeAt(0)
@@ -91,8 +89,7 @@ function findNumbers(
   const numbers: FoundNumber[] = []
   /** The names of the current object at each depth. */
   const namesAtDepth: Set<string>[] = []
-  const indexes = [0]
-  const names = ['']
+  const path: (number | string)[] = [0]
   let lastString = ''
   for (let at = 0; at < text.length; at++) {
     const character = text.charCodeAt(at)
@@ -102,9 +99,9 @@ function findNumbers(
       at = end - 1
     } else if (character === COLON) {
       // Outside of strings, JSON has a colon only after a name.
-      const depth = names.length - 1
+      const depth = path.length - 1
       const name = parseString(lastString)
-      names[depth] = name
+      path[depth] = name
       if (allowsRepeatedNames) continue
       const earlierNames = namesAtDepth[depth]
       if (earlierNames?.has(name)) {
@@ -112,21 +109,20 @@ function findNumbers(
       }
       if (earlierNames !== undefined && earlierNames.size < MAX_NAMES) earlierNames.add(name)
     } else if (character === COMMA) {
-      indexes[indexes.length - 1] = (indexes.at(-1) ?? 0) + 1
+      const index = path.at(-1)
+      if (typeof index === 'number') path[path.length - 1] = index + 1
     } else if (character === OPEN_BRACE || character === OPEN_BRACKET) {
-      if (indexes.length > maxNesting) throw new RefusedJson({ type: 'nests_too_deep' })
-      indexes.push(0)
-      const depth = names.push('') - 1
+      if (path.length > maxNesting) throw new RefusedJson({ type: 'nests_too_deep' })
+      const depth = path.push(character === OPEN_BRACKET ? 0 : '') - 1
       if (character === OPEN_BRACKET || allowsRepeatedNames) continue
       if (namesAtDepth[depth] === undefined) namesAtDepth[depth] = new Set()
       else namesAtDepth[depth].clear()
     } else if (character === CLOSE_BRACE || character === CLOSE_BRACKET) {
-      indexes.pop()
-      names.pop()
+      path.pop()
     } else if (character === MINUS || (character >= ZERO && character <= NINE)) {
       const end = endOfNumber(text, at)
       const source = text.slice(at, end)
-      if (keepsText(source)) numbers.push({ source, indexes: indexes.slice(), names: names.slice() })
+      if (keepsText(source)) numbers.push({ source, path: path.slice() })
       at = end - 1
     }
   }
@@ -161,20 +157,21 @@ function endOfNumber(text: string, start: number): number {
 }
 
 /** Does nothing if the number is not part of the value because a name on its path occurs again later. */
-function replaceNumber(holder: [unknown], { source, indexes, names }: FoundNumber): void {
+function replaceNumber(holder: [unknown], { source, path }: FoundNumber): void {
   let container: unknown
-  let key: number | string = 0
+  let lastKey: number | string = 0
   let value: unknown = holder
-  for (let level = 0; level < indexes.length; level++) {
+  for (const key of path) {
     container = value
-    key = (Array.isArray(container) ? indexes[level] : names[level]) ?? ''
+    lastKey = key
     value = valueAt(container, key)
   }
-  if (value === Number(source)) (container as Record<number | string, unknown>)[key] = new NumberText(source)
+  if (value === Number(source))
+    (container as Record<number | string, unknown>)[lastKey] = new NumberText(source)
 }
 
 function valueAt(container: unknown, key: number | string): unknown {
-  if (Array.isArray(container)) return container[Number(key)]
+  if (typeof key === 'number') return Array.isArray(container) ? container[key] : undefined
   return isObject(container) && Object.hasOwn(container, key) ? container[key] : undefined
 }
 
