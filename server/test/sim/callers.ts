@@ -1,4 +1,5 @@
-import type { Network, Outcome } from './network.ts'
+import type { QuantityChange } from './event-log.ts'
+import type { Network, Outcome, SentRequest } from './network.ts'
 import { type Operation, requestOf, verdictOf, type Wish, type WishOf, type WishType } from './operations.ts'
 import type { Random } from './random.ts'
 import type { VirtualTime } from './virtual-time.ts'
@@ -17,6 +18,7 @@ const MOVED_CATEGORY = 2
 const CALLERS = 8
 const KEYED_CHANCE = 0.6
 const REPEAT_CHANCE = 0.1
+const REUSE_CHANCE = 0.05
 const RETRY_MS = 15
 const LONGEST_PAUSE_MS = 3
 
@@ -88,6 +90,28 @@ export class Callers {
     for (const wish of [{ type: 'list' } as const, ...pets, ...orders]) await this.#perform(wish)
   }
 
+  /** The whole history of each pet that callers share, oldest first. */
+  async readHistories(): Promise<ReadonlyMap<number, readonly QuantityChange[]>> {
+    const { network, secret } = this.#parts
+    const histories = new Map<number, readonly QuantityChange[]>()
+    for (const petId of SHARED_PETS) {
+      const history: QuantityChange[] = []
+      let path: string | undefined = `/inventory/${petId}/history?limit=100`
+      while (path !== undefined) {
+        const outcome = await network.send({
+          method: 'GET',
+          path,
+          headers: { Authorization: `Bearer ${secret}` },
+        })
+        if (outcome.type !== 'answered' || outcome.status !== 200) continue
+        history.push(...JSON.parse(outcome.body))
+        path = /<[^>]*\/v1(\/[^>]+)>; rel="next"/.exec(outcome.head)?.[1]
+      }
+      histories.set(petId, history.reverse())
+    }
+    return histories
+  }
+
   async #call(): Promise<void> {
     const { time, random } = this.#parts
     this.#active++
@@ -117,7 +141,9 @@ export class Callers {
       if (verdict === 'unknown' && isWrite && idempotencyKey === undefined) return
       await time.sleep(RETRY_MS)
     }
-    if (idempotencyKey !== undefined && random.chance(REPEAT_CHANCE)) await this.#send(operation)
+    if (idempotencyKey === undefined) return
+    if (random.chance(REPEAT_CHANCE)) await this.#send(operation)
+    if (random.chance(REUSE_CHANCE)) await this.#perform(this.#reuse(idempotencyKey))
   }
 
   async #send({ number, wish, idempotencyKey, attempts }: Operation): Promise<Outcome> {
@@ -261,18 +287,23 @@ export class Callers {
 
   #invalid(): Wish {
     const { random } = this.#parts
-    const patch = (status: number, path: string, body: string, headers = {}): Wish => ({
-      type: 'invalid',
-      status,
-      request: { method: 'PATCH', path, body, headers },
-    })
-    const body = JSON.stringify({ quantity: ++this.#numbers * QUANTITY_STEP })
     return random.pick([
-      patch(400, '/inventory/1', '{"quantity": -1}'),
-      patch(404, '/inventory/999', body),
-      patch(401, '/inventory/1', body, { Authorization: 'Bearer pst_live_wrong' }),
-      patch(412, '/inventory/1', body, { 'If-Match': '"0-sold"' }),
+      this.#refused(400, { body: '{"quantity": -1}' }),
+      this.#refused(404, { path: '/inventory/999' }),
+      this.#refused(401, { headers: { Authorization: 'Bearer pst_live_wrong' } }),
+      this.#refused(412, { headers: { 'If-Match': '"0-sold"' } }),
     ])
+  }
+
+  /** Another request with the key of a request that was answered. */
+  #reuse(idempotencyKey: string): Wish {
+    return this.#refused(422, { headers: { 'Idempotency-Key': idempotencyKey } })
+  }
+
+  #refused(status: number, changes: Partial<SentRequest>): Wish {
+    const body = JSON.stringify({ quantity: ++this.#numbers * QUANTITY_STEP })
+    const request = { method: 'PATCH', path: '/inventory/1', body, headers: {}, ...changes }
+    return { type: 'invalid', status, request }
   }
 }
 

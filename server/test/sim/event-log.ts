@@ -9,8 +9,7 @@ export interface PetState {
   readonly name: string
 }
 
-interface Change {
-  readonly petId: number
+export interface QuantityChange {
   readonly before: number
   readonly after: number
 }
@@ -28,6 +27,10 @@ class Timeline<Value> {
 
   get latest(): Value | undefined {
     return this.#values.at(-1)
+  }
+
+  get all(): readonly Value[] {
+    return this.#values
   }
 
   at(position: number): Value | undefined {
@@ -52,7 +55,7 @@ export class EventLog {
   readonly #orders = new Map<number, Timeline<Order>>()
   readonly #ordersByPet = new Map<number, Set<number>>()
   /** By pet; the changes of all pets together have the key `undefined`. */
-  readonly #changes = new Map<number | undefined, Timeline<Change>>()
+  readonly #changes = new Map<number | undefined, Timeline<QuantityChange>>()
   readonly #indexesByTag = new Map<string, number[]>()
 
   constructor(events: readonly StockEvent[]) {
@@ -81,8 +84,12 @@ export class EventLog {
     return this.#orders.get(orderId)?.at(position)
   }
 
-  latestChangeAt(petId: number | undefined, position: number): Change | undefined {
+  latestChangeAt(petId: number | undefined, position: number): QuantityChange | undefined {
     return this.#changes.get(petId)?.at(position)
+  }
+
+  changesOf(petId: number): readonly QuantityChange[] {
+    return this.#changes.get(petId)?.all ?? []
   }
 
   openOrdersAt(petId: number, position: number): Order[] {
@@ -156,8 +163,7 @@ export class EventLog {
     const after = pet?.quantity ?? 0
     timeline.set(position, pet && { name: pet.name, quantity: pet.quantity })
     if (before === after) return
-    for (const key of [petId, undefined])
-      timelineOf(this.#changes, key).set(position, { petId, before, after })
+    for (const key of [petId, undefined]) timelineOf(this.#changes, key).set(position, { before, after })
   }
 }
 

@@ -28,6 +28,10 @@ const LATENCY_MS = [0.05, 1] as const
 const STREAM_LATENCY_MS = 0.5
 /** An impatient caller waits no longer than this. */
 const IMPATIENCE_MS = 4
+/** The share of requests with an Idempotency-Key that arrive a second time. */
+const DOUBLED_CHANCE = 0.1
+/** The copy of a request arrives within this time. */
+const COPY_DELAY_MS = 5
 /** A caller learns after this time that nothing will arrive. */
 const LOST_AFTER_MS = 2
 
@@ -55,6 +59,8 @@ export class Network {
       await this.#time.sleep(LOST_AFTER_MS)
       return { type: 'lost' }
     }
+    if ('Idempotency-Key' in request.headers && this.#random.chance(DOUBLED_CHANCE))
+      this.#deliverCopy(request)
     const client = new Client(this.#random.chance(this.lossChance))
     const response = this.#whileRunning(async () => handler.answer(this.#received(request, client)))
     const arrival = this.#arrive(response)
@@ -80,6 +86,15 @@ export class Network {
     this.#machine.onEnd(() => stream.end())
     body.begin(stream)
     return () => stream.cut()
+  }
+
+  /** Delivers a request once more. Nobody waits for the response. */
+  #deliverCopy(request: SentRequest): void {
+    this.#time.afterForProcess(this.#random.between(0, COPY_DELAY_MS), () => {
+      const { handler } = this.#machine
+      if (handler === undefined) return
+      void this.#whileRunning(async () => handler.answer(this.#received(request, new Client(false))))
+    })
   }
 
   #delay(): Promise<void> {

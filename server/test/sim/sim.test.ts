@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { createFixture, type Fixture } from './fixture.ts'
 import { simulate } from './simulation.ts'
 
@@ -23,6 +24,28 @@ test.each(SEEDS)(
     expect(Math.min(counts.operations ?? 0, counts.events ?? 0, counts.deliveries ?? 0)).toBeGreaterThan(100)
   },
 )
+
+type FalsifyEvent = (event: StockEvent) => readonly StockEvent[]
+
+test.each<[string, StockEvent['kind'], FalsifyEvent]>([
+  ['without a change', 'change', () => []],
+  ['with another quantity', 'change', (event) => [{ ...event, after: 987_654 } as StockEvent]],
+  ['with a change that happened twice', 'change', (event) => [event, event]],
+  ['without an order', 'order', () => []],
+  ['with an order of more units', 'order', (event) => [withMoreUnits(event)]],
+  ['without a crossing', 'low', () => []],
+  ['without a new name', 'pet', () => []],
+])('a log %s is reported', (_, kind, falsify) => {
+  const { violations } = simulate(fixture, 1, 1, (events) => {
+    const last = events.findLastIndex((event) => event.kind === kind)
+    return events.flatMap((event, index) => (index === last ? falsify(event) : [event]))
+  })
+  expect(violations).not.toEqual([])
+})
+
+function withMoreUnits(event: StockEvent): StockEvent {
+  return event.kind === 'order' ? { ...event, order: { ...event.order, quantity: 99 } } : event
+}
 
 test('one seed gives one run', () => {
   const [first, second] = [1, 1].map((seed) => simulate(fixture, seed, 3).log.join('\n'))

@@ -33,9 +33,17 @@ const MAX_STEPS_PER_ROUND = 1_500
 const LONGEST_DOWN_MS = 200
 const SETTLE_MS = 20_000
 
+/** Returns another log than the store has. The answers contradict it. */
+export type FalsifyLog = (events: readonly StockEvent[]) => readonly StockEvent[]
+
 /** Runs the service through crashes and other faults. A seed determines everything that happens. */
-export function simulate(fixture: Fixture, seed: number, crashes: number): SimulationReport {
-  const world = new World(fixture, seed)
+export function simulate(
+  fixture: Fixture,
+  seed: number,
+  crashes: number,
+  falsify: FalsifyLog = (events) => events,
+): SimulationReport {
+  const world = new World(fixture, seed, falsify)
   const restore = world.time.install()
   try {
     return world.run(crashes)
@@ -56,6 +64,7 @@ class World {
   readonly #readers: readonly StreamReader[]
   readonly #faults: Faults
   readonly #fixture: Fixture
+  readonly #falsify: FalsifyLog
   readonly #log: string[] = []
   readonly #violations: string[] = []
   readonly #restarts: Restart[] = []
@@ -63,7 +72,7 @@ class World {
   #moments = 0
   #crashedAt = 0
 
-  constructor(fixture: Fixture, seed: number) {
+  constructor(fixture: Fixture, seed: number, falsify: FalsifyLog) {
     const random = new Random(seed)
     const time = new VirtualTime(START, seed + 1)
     const nextMoment = () => ++this.#moments
@@ -71,6 +80,7 @@ class World {
     this.time = time
     this.disk = new SimulatedDisk(time, random, fixture.databaseFile)
     this.#fixture = fixture
+    this.#falsify = falsify
     this.#random = random
     this.#receivers = new Receivers(time, random, ({ url, message }) => {
       note(`${url} accepts ${message.id}`)
@@ -243,11 +253,26 @@ class World {
     const { operations } = this.#callers
     const { firstEvents: begin } = this.#fixture
     const witnessed = { operations, seenEvents, restarts: this.#restarts, begin }
-    this.#violations.push(...violationsOf(witnessed, new EventLog(events)))
+    this.#violations.push(...violationsOf(witnessed, new EventLog(this.#falsify(events))))
+    this.#checkHistories(new EventLog(events))
     this.#counts.operations = operations.length
     this.#counts.events = events.length
     this.#counts.deliveries = this.#receivers.accepted.length
     this.#counts.flushes = this.disk.flushes
+  }
+
+  /** Histories must have the changes of the log. */
+  #checkHistories(log: EventLog): void {
+    const reading = this.#callers.readHistories().then((histories) => {
+      for (const [petId, history] of histories) {
+        const [shown, expected] = [history, log.changesOf(petId)].map((changes) =>
+          changes.map(({ before, after }) => `${before} → ${after}`).join(),
+        )
+        if (shown !== expected)
+          this.#violations.push(`pet ${petId} has the history ${shown}, not ${expected}`)
+      }
+    })
+    this.#await('reading the histories', reading)
   }
 }
 

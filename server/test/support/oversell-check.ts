@@ -62,6 +62,8 @@ export class Playback {
         : undefined
     }
     if (known?.state !== 'open') return `order ${order.id} is ${change}, but was ${known?.state}`
+    if (change !== 'changed' && known.quantity !== order.quantity)
+      return `order ${order.id} had ${known.quantity} units, and is ${change} with ${order.quantity}`
     if (change === 'expired' && !isExpired(known, event.at))
       return `order ${order.id} expired before its time`
     if (change !== 'completed')
