@@ -38,7 +38,7 @@ const CategoryUpdate = Type.Object(CATEGORY_UPDATE, {
   title: 'CategoryUpdate',
   description: 'Has at least one of these fields; null removes the threshold.',
   minProperties: 1,
-  examples: [{ name: 'Dogs', lowStockAt: 5 }],
+  examples: [{ name: 'Hounds', lowStockAt: 5 }],
 })
 
 export const listCategories = defineOperation('GET', '/categories', {

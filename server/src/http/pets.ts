@@ -76,7 +76,7 @@ const PetBatch = Type.Object(
     examples: [
       {
         pets: [
-          { name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '4006381333931' },
+          { name: 'Biscuit', categoryId: 1, quantity: 12, barcode: '5012345678900' },
           { id: 2, status: 'available', lowStockAt: null },
         ],
       },

@@ -1,6 +1,11 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
-import { NumberText, parseExactJson, RefusedJson } from '../../src/core/values/exact-json.ts'
+import {
+  type JsonProblem,
+  NumberText,
+  parseExactJson,
+  RefusedJson,
+} from '../../src/core/values/exact-json.ts'
 
 const exact = (text: string) => new NumberText(text)
 
@@ -118,5 +123,38 @@ describe('parseExactJson', () => {
     const zeros = '0'.repeat(250_000)
     expect(parseExactJson(`[1.${zeros}1]`)).toEqual([exact(`1.${zeros}1`)])
     expect(parseExactJson(`[1.${zeros}]`)).toEqual([1])
+  })
+})
+
+describe('the rules for a JSON text', () => {
+  const rules = { maxNesting: 4, allowsRepeatedNames: false }
+
+  function problemOf(text: string): JsonProblem | undefined {
+    try {
+      parseExactJson(text, rules)
+    } catch (error) {
+      if (error instanceof RefusedJson) return error.problem
+      throw error
+    }
+    return undefined
+  }
+
+  test.each([
+    '{"a": 1, "b": {"a": 1, "b": [{"a": 1}, {"a": 2}]}, "c": "a"}',
+    String.raw`{"a": "\"b\": 1, \\", "b": "{\"a\": 1}", "c": ":", "d": "a\\"}`,
+    '{"a": {}, "b": {"a": {}}, "": 1, "A": 1}',
+    '[[[[1]]]]',
+  ])('accepts %s', (text) => {
+    expect(parseExactJson(text, rules)).toEqual(JSON.parse(text))
+  })
+
+  test.each([
+    ['{"a": 1, "b": {"a": {"x": 1}}, "a": 2}', 'a', false],
+    ['[{"a": 1}, {"b": 1, "c": [[]], "b": 2}]', 'b', true],
+    [String.raw`{"\"": 1, "\u0022": 2}`, '"', false],
+    ['{"__proto__": 1, "__proto__": 2}', '__proto__', false],
+  ])('finds the repeated name in %s', (text, name, isInside) => {
+    expect(problemOf(text)).toEqual({ type: 'repeats_name', name, isInside })
+    expect(() => parseExactJson(text, { ...rules, allowsRepeatedNames: true })).not.toThrow()
   })
 })

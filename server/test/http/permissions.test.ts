@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Type } from 'typebox'
-import contract from '../../../openapi.json'
 import { PERMISSIONS } from '../../src/core/keys/api-key.ts'
 import { defineOperation } from '../../src/http/operation.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
@@ -19,19 +18,6 @@ const order = (key: string, headers: Record<string, string> = {}) =>
     body: '{"petId": 1, "quantity": 1}',
     headers: { 'Content-Type': 'application/json', ...headers },
   })
-
-interface Described {
-  readonly description: string
-  readonly 'x-permission'?: string
-  readonly responses: Readonly<Record<string, unknown>>
-}
-
-function described({ path, method }: { readonly path: string; readonly method: string }): Described {
-  const paths: Readonly<Record<string, Readonly<Record<string, Described>>>> = contract.paths
-  const operation = paths[path]?.[method.toLowerCase()]
-  if (operation === undefined) throw new Error(`the contract has no ${method} ${path}`)
-  return operation
-}
 
 const UNRESTRICTED = new Set(['/keys/pair', '/keys/names'])
 
@@ -58,17 +44,6 @@ describe('permissions', () => {
       expect(all.map((operation) => operation.permission)).toEqual(all.map(() => permission))
     }
   })
-
-  test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
-    'the contract documents the permission of %s in an extension, in text and by its 403',
-    (_, operation) => {
-      const { description, responses, 'x-permission': told } = described(operation)
-      expect(told).toBe(operation.permission)
-      expect(description.includes('The key needs the permission')).toBe(operation.permission !== undefined)
-      expect('403' in responses).toBe(operation.permission !== undefined)
-      if (operation.permission !== undefined) expect(description).toContain(`\`${operation.permission}\``)
-    },
-  )
 
   test('a changing operation without a permission cannot be defined', () => {
     const define = () =>

@@ -1,146 +1,50 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import contract from '../../../openapi.json'
+import { createSecret, PERMISSIONS, type Permission } from '../../src/core/keys/api-key.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
-import { authAndLimitSuite, type GoodRequest, SUITE_SERVICE } from '../support/auth-and-limit-suite.ts'
-import { TestService } from '../support/test-service.ts'
+import { EXAMPLES_WITH_KEY, type ExampleRequest, startExampleShop } from '../support/example-requests.ts'
+import { standingOf } from '../support/standing.ts'
+import { type Answer, type CallOptions, START, type TestService } from '../support/test-service.ts'
 
-/** Makes the names of new categories different. */
-let categoryCount = 0
+const ANONYMOUS_PER_MINUTE = 1_000_000
 
-const GOOD_REQUESTS: readonly GoodRequest[] = [
-  { operationId: 'listInventory', method: 'GET', path: '/inventory' },
-  { operationId: 'inventoryEvents', method: 'GET', path: '/inventory/events' },
-  { operationId: 'getInventoryItem', method: 'GET', path: '/inventory/1' },
-  { operationId: 'updateInventory', method: 'PATCH', path: '/inventory/1', body: '{"quantity": 5}' },
-  {
-    operationId: 'adjustInventory',
-    method: 'POST',
-    path: '/inventory/adjustments',
-    body: '{"reason": "counted", "changes": [{"petId": 1, "quantity": 5}]}',
-  },
-  { operationId: 'getAvailability', method: 'GET', path: '/inventory/1/availability' },
-  { operationId: 'listInventoryHistory', method: 'GET', path: '/inventory/1/history' },
-  { operationId: 'listRecentChanges', method: 'GET', path: '/inventory/history' },
-  { operationId: 'searchInventory', method: 'GET', path: '/inventory/search?q=biscuit' },
-  {
-    operationId: 'createPet',
-    method: 'POST',
-    path: '/pets',
-    status: 201,
-    body: '{"name": "Rex", "categoryId": 1}',
-  },
-  {
-    operationId: 'upsertPets',
-    method: 'POST',
-    path: '/pets/batch',
-    body: '{"pets": [{"id": 1, "name": "Rex"}, {"name": "Tom", "categoryId": 1}]}',
-  },
-  { operationId: 'getPet', method: 'GET', path: '/pets/1' },
-  { operationId: 'updatePet', method: 'PATCH', path: '/pets/1', body: '{"name": "Rex"}' },
-  { operationId: 'removePet', method: 'DELETE', path: '/pets/404', status: 404 },
-  { operationId: 'listCatalog', method: 'GET', path: '/catalog' },
-  { operationId: 'listPetEdits', method: 'GET', path: '/catalog/history' },
-  { operationId: 'getCatalogPet', method: 'GET', path: '/catalog/1' },
-  { operationId: 'listCategories', method: 'GET', path: '/categories' },
-  {
-    operationId: 'createCategory',
-    method: 'POST',
-    path: '/categories',
-    status: 201,
-    body: () => `{"name": "Dogs ${categoryCount++}"}`,
-  },
-  { operationId: 'updateCategory', method: 'PATCH', path: '/categories/1', body: '{"name": "Cats"}' },
-  { operationId: 'removeCategory', method: 'DELETE', path: '/categories/404', status: 404 },
-  { operationId: 'listOrders', method: 'GET', path: '/store/orders' },
-  {
-    operationId: 'createOrder',
-    method: 'POST',
-    path: '/store/orders',
-    body: '{"petId": 1, "quantity": 1}',
-    status: 201,
-    stock: '{"quantity": 100}',
-  },
-  {
-    operationId: 'createOrders',
-    method: 'POST',
-    path: '/store/orders/batch',
-    body: '{"orders": [{"petId": 1, "quantity": 1}]}',
-    status: 201,
-    stock: '{"quantity": 100}',
-  },
-  { operationId: 'getOrder', method: 'GET', path: '/store/orders/1' },
-  { operationId: 'updateOrder', method: 'PATCH', path: '/store/orders/1', body: '{"complete": true}' },
-  { operationId: 'cancelOrder', method: 'DELETE', path: '/store/orders/9007199254740993', status: 204 },
-  { operationId: 'listWebhooks', method: 'GET', path: '/webhooks' },
-  {
-    operationId: 'createWebhook',
-    method: 'POST',
-    path: '/webhooks',
-    status: 201,
-    body: '{"url": "http://127.0.0.1:1111/", "kinds": ["stock.changed"]}',
-    cleanUp: removeWebhooks,
-  },
-  { operationId: 'getWebhook', method: 'GET', path: '/webhooks/404', status: 404 },
-  {
-    operationId: 'updateWebhook',
-    method: 'PATCH',
-    path: '/webhooks/404',
-    status: 404,
-    body: '{"paused": true}',
-  },
-  { operationId: 'removeWebhook', method: 'DELETE', path: '/webhooks/404', status: 404 },
-  { operationId: 'listWebhookDeliveries', method: 'GET', path: '/webhooks/404/deliveries', status: 404 },
-  { operationId: 'rotateWebhookSecret', method: 'POST', path: '/webhooks/404/rotate-secret', status: 404 },
-  {
-    operationId: 'replayWebhook',
-    method: 'POST',
-    path: '/webhooks/404/replay',
-    body: '{"from": "evt_1_a"}',
-    status: 404,
-  },
-  {
-    operationId: 'takeOverWebhook',
-    method: 'POST',
-    path: '/webhooks/404/take-over',
-    status: 404,
-    alsoNeeds: 'keys',
-  },
-  { operationId: 'testWebhook', method: 'POST', path: '/webhooks/404/test', status: 404 },
-  { operationId: 'listKeys', method: 'GET', path: '/keys' },
-  { operationId: 'listKeyNames', method: 'GET', path: '/keys/names' },
-  {
-    operationId: 'createKey',
-    method: 'POST',
-    path: '/keys',
-    // No later than the expiry of a key that creates it.
-    body: '{"name": "Anna", "plan": "free", "permissions": [], "expiresAt": "2026-11-15T12:00:00.001Z"}',
-    status: 201,
-  },
-  { operationId: 'getKey', method: 'GET', path: '/keys/key_404', status: 404 },
-  { operationId: 'listKeyAudit', method: 'GET', path: '/keys/key_404/audit', status: 404 },
-  {
-    operationId: 'updateKey',
-    method: 'PATCH',
-    path: '/keys/key_404',
-    body: '{"paused": true}',
-    status: 404,
-  },
-  { operationId: 'revokeKey', method: 'DELETE', path: '/keys/key_404', status: 404 },
-  { operationId: 'rotateKey', method: 'POST', path: '/keys/key_404/rotate', body: '{}', status: 404 },
-  { operationId: 'createPairingCode', method: 'POST', path: '/keys/key_404/pairing-code', status: 404 },
-  { operationId: 'getLimits', method: 'GET', path: '/limits' },
-]
+/** More permissions than the operation names, which its example needs. */
+const ALSO_NEEDED: Readonly<Record<string, readonly Permission[]>> = {
+  createPet: ['stock'],
+  upsertPets: ['stock'],
+  takeOverWebhook: ['keys'],
+  createKey: ['stock', 'orders'],
+}
+
+let service: TestService
+beforeAll(async () => {
+  service = await startExampleShop({ anonymousPerMinute: ANONYMOUS_PER_MINUTE })
+})
+afterAll(() => service.stop())
+
+const send = (
+  { method, target, sentBody }: Pick<ExampleRequest, 'method' | 'target' | 'sentBody'>,
+  options?: CallOptions,
+) => service.send(method, target, sentBody, options)
+
+async function expectUnauthorized(
+  request: ExampleRequest,
+  options: CallOptions,
+  message: string,
+): Promise<Answer> {
+  const before = await service.contents()
+  const answer = await send(request, options)
+  expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
+  expect(answer.error.message).toContain(message)
+  expect(standingOf(answer).limit).toBe(ANONYMOUS_PER_MINUTE)
+  expect(await service.contents()).toEqual(before)
+  return answer
+}
 
 describe('section 5: authentication', () => {
   test('every operation is secured with bearerAuth, HTTP bearer authentication', () => {
     expect(contract.security).toEqual([{ bearerAuth: [] }])
     expect(contract.components.securitySchemes.bearerAuth).toMatchObject({ type: 'http', scheme: 'bearer' })
-  })
-
-  test('every operation runs the authentication suite', () => {
-    expect(GOOD_REQUESTS.map(({ operationId }) => operationId)).toEqual(
-      OPERATIONS.filter(({ takesPairingCode }) => !takesPairingCode).map(({ operationId }) => operationId),
-    )
   })
 
   test('only the operation that exchanges a pairing code takes another bearer token', () => {
@@ -150,26 +54,128 @@ describe('section 5: authentication', () => {
   })
 
   test('an unknown path is 401 without a valid key, so that strangers learn nothing', async () => {
-    const service = await TestService.start()
     for (const path of ['/v1/secrets', '/v1', '/v1/', '/v2/inventory']) {
       const answer = await service.fetch('GET', path, { key: null })
       expect([answer.status, answer.error.code]).toEqual([401, 'unauthorized'])
     }
-    await service.stop()
+  })
+
+  const readAndChange = EXAMPLES_WITH_KEY.filter(({ path }) => path === '/inventory/{petId}')
+  describe.each(readAndChange)('$operationId', (request) => {
+    test('a valid key is accepted, whatever the case of the scheme', async () => {
+      for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+        const headers = { Authorization: `${scheme} ${service.key}` }
+        expect((await send(request, { key: null, headers })).status).toBe(200)
+      }
+    })
+
+    test.each(['', 'Bearer', 'Bearer ', 'Bearer two words', 'Bearer ключ', 'Bearer a, Bearer b'])(
+      'the malformed header "%s" is 401',
+      async (header) => {
+        const Authorization = Buffer.from(header).toString('latin1')
+        await expectUnauthorized(request, { key: null, headers: { Authorization } }, 'API_KEY')
+      },
+    )
+
+    test('Basic instead of Bearer is 401', async () => {
+      const headers = { Authorization: `Basic ${btoa('user:password')}` }
+      const answer = await expectUnauthorized(request, { key: null, headers }, 'has no bearer token')
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="petstore"')
+    })
+
+    test('a malformed, mistyped, unknown or revoked key is 401, and so is a demo key outside demo mode', async () => {
+      const { secret: revoked } = await service.createKey('pro', { revokedAt: START })
+      const mistyped = service.key.slice(0, -1) + (service.key.endsWith('x') ? 'y' : 'x')
+      for (const [key, message] of [
+        ['secret', 'mistyped or cut off'],
+        [mistyped, 'mistyped or cut off'],
+        ['pst_demo_enterprise', 'mistyped or cut off'],
+        [createSecret('production'), 'the API key is unknown'],
+        [revoked, 'the API key is revoked'],
+      ] as const) {
+        const answer = await expectUnauthorized(request, { key }, message)
+        expect(answer.headers.get('WWW-Authenticate')).toContain('error="invalid_token"')
+      }
+    })
+
+    test('an expired key is 401, from the moment of its expiry', async () => {
+      const { secret: key } = await service.createKey('pro', { expiresAt: START + 1 })
+      expect((await send(request, { key })).status).toBe(200)
+      service.now = START + 1
+      await expectUnauthorized(request, { key }, 'the API key is expired')
+      service.now = START
+    })
   })
 })
 
-describe('every operation', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await TestService.start(SUITE_SERVICE)
+describe.each(EXAMPLES_WITH_KEY)('$operationId', (request) => {
+  const { operationId, permission, method, isExemptFromLimits, acceptsIdempotencyKey, sentBody } = request
+  const isAdmitted = ({ status }: Answer) => status < 400 || status === 404 || status === 409
+
+  test('without a key it is 401, which explains how to send one, and nothing changes', async () => {
+    const answer = await expectUnauthorized(request, { key: null }, 'Authorization: Bearer <API_KEY>')
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="petstore"')
   })
-  afterAll(() => service.stop())
-  for (const request of GOOD_REQUESTS) authAndLimitSuite(request, () => service)
+
+  test('a key with its permission and no other is admitted, and counted down in the limit headers', async () => {
+    const permissions = permission === undefined ? [] : [permission, ...(ALSO_NEEDED[operationId] ?? [])]
+    const { secret: key } = await service.createKey('pro', { permissions })
+    for (const count of [1, 2]) {
+      const answer = await send(request, { key, headers: { 'X-Request-Id': 'order-17.a_b' } })
+      expect([answer.status, isAdmitted(answer)]).toEqual([answer.status, true])
+      const remaining = 300 - (isExemptFromLimits ? 0 : count)
+      expect(standingOf(answer)).toEqual({ limit: 300, remaining, reset: START / 1_000 + 60 })
+      expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(answer.headers.get('X-Request-Id')).toBe('order-17.a_b')
+    }
+  })
+
+  test('above the limit it is 429 with Retry-After and nothing changes, unless it is free', async () => {
+    const { secret: key } = await service.createKey('enterprise', { limits: { perMinute: 1, perDay: 100 } })
+    expect((await service.call('GET', '/inventory', { key })).status).toBe(200)
+    const before = await service.contents()
+    const answer = await send(request, { key })
+    expect(answer.status).toBe(isExemptFromLimits ? 200 : 429)
+    expect(standingOf(answer)).toEqual({ limit: 1, remaining: 0, reset: START / 1_000 + 60 })
+    if (isExemptFromLimits) return
+    expect([answer.error.code, answer.headers.get('Retry-After')]).toEqual(['rate_limit_exceeded', '60'])
+    expect(await service.contents()).toEqual(before)
+  })
+
+  if (permission === undefined) {
+    test('it only reads, so it needs no permission', () => expect(method).toBe('GET'))
+    return
+  }
+
+  test('without the permission it is 403, which names it and what to do, and nothing changes', async () => {
+    const permissions = PERMISSIONS.filter((other) => other !== permission)
+    const { id, secret: key } = await service.createKey('pro', { permissions })
+    const before = await service.contents()
+    const { status, error } = await send(request, { key })
+    expect([status, error.code]).toEqual([403, 'forbidden'])
+    expect(error.message).toContain(`it needs the permission "${permission}"`)
+    expect(error.message).toContain(`PATCH /keys/${id} with "permissions": ${JSON.stringify(PERMISSIONS)}`)
+    expect(await service.contents()).toEqual(before)
+  })
+
+  test('the permission is checked after the key and the limit, and before the request', async () => {
+    const wrong = {
+      headers: { 'Idempotency-Key': 'x'.repeat(256) },
+      ...(sentBody === undefined ? {} : { body: '{' }),
+    }
+    // Without an Idempotency-Key and a body, nothing in the request can be invalid.
+    if (acceptsIdempotencyKey || sentBody !== undefined) expect((await send(request, wrong)).status).toBe(400)
+    const limits = { perMinute: 1, perDay: 9 }
+    const { secret: key } = await service.createKey('enterprise', { permissions: [], limits })
+    const refused = await send(request, { ...wrong, key })
+    expect([refused.status, standingOf(refused).remaining]).toEqual([403, 0])
+    expect((await send(request, { key })).status).toBe(429)
+    const revoked = await service.createKey('pro', { permissions: [], revokedAt: START })
+    await expectUnauthorized(request, { key: revoked.secret }, 'the API key is revoked')
+  })
 })
 
-/** A store has room for ten webhooks. */
-async function removeWebhooks(service: TestService): Promise<void> {
-  const webhooks = (await service.call('GET', '/webhooks')).json as { id: number }[]
-  for (const { id } of webhooks) await service.call('DELETE', `/webhooks/${id}`)
-}
+test('a request id that is not valid is replaced', async () => {
+  const { headers } = await service.call('GET', '/inventory', { headers: { 'X-Request-Id': 'a"b<c>' } })
+  expect(headers.get('X-Request-Id')).toMatch(/^[0-9a-f-]{36}$/)
+})

@@ -13,6 +13,8 @@ import {
   toStoredSecret,
 } from '../../src/core/keys/api-key.ts'
 import { ORDER_STATES, type OrderRow } from '../../src/core/orders/order.ts'
+import type { ErrorDetail } from '../../src/core/values/errors.ts'
+import { toJson } from '../../src/http/reply.ts'
 import { type RunningService, type ServiceOptions, startService } from '../../src/service/compose.ts'
 import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
@@ -53,6 +55,14 @@ export interface WireItem {
   readonly status: string
 }
 
+interface ErrorBody {
+  readonly code: string
+  readonly message: string
+  readonly status: number
+  readonly field?: string
+  readonly details?: readonly (Omit<ErrorDetail, 'petId'> & { readonly petId?: number })[]
+}
+
 /** One response, with its body in the form that the test expects. */
 export class Answer {
   readonly status: number
@@ -77,8 +87,25 @@ export class Answer {
     return this.json as WireItem
   }
 
-  get error(): { code: string; message: string; status: number; field?: string } {
-    return this.json as { code: string; message: string; status: number }
+  get error(): ErrorBody {
+    return this.json as ErrorBody
+  }
+
+  get etag(): string {
+    return this.headers.get('ETag') ?? ''
+  }
+
+  get isReplayed(): boolean {
+    return this.headers.get('Idempotency-Replayed') === 'true'
+  }
+
+  /** The path of the next page, without /v1. */
+  get next(): string | undefined {
+    const link = this.headers.get('Link')
+    if (link === null) return undefined
+    const [, path] = /^<\/v1([^>]+)>; rel="next"$/.exec(link) ?? []
+    if (path === undefined) throw new Error(`${link} is not a link to a next page`)
+    return path
   }
 }
 
@@ -184,6 +211,24 @@ export class TestService {
     return answer
   }
 
+  /** Sends JSON; a text is sent unchanged. */
+  send(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
+    return this.call(method, path, {
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : toJson(body) }),
+      ...options,
+      headers: { 'Content-Type': 'application/json', ...options.headers },
+    })
+  }
+
+  /** All pages from this one on. */
+  async pages(path: string, options: CallOptions = {}): Promise<readonly Answer[]> {
+    const pages: Answer[] = []
+    for (let next: string | undefined = path; next !== undefined; next = pages.at(-1)?.next) {
+      pages.push(await this.call('GET', next, options))
+    }
+    return pages
+  }
+
   async fetch(method: string, path: string, options: CallOptions = {}): Promise<Answer> {
     const { key = this.key, body, headers } = options
     const response = await fetch(this.address + path, {
@@ -196,11 +241,7 @@ export class TestService {
 
   /** Sets a quantity as a caller would. `body` is sent unchanged. */
   setQuantity(petId: string | bigint, body: string, options: CallOptions = {}): Promise<Answer> {
-    return this.call('PATCH', `/inventory/${petId}`, {
-      body,
-      ...options,
-      headers: { 'Content-Type': 'application/json', ...options.headers },
-    })
+    return this.send('PATCH', `/inventory/${petId}`, body, options)
   }
 
   /** The log so far, line by line. */
