@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Order } from '../../src/core/orders/order.ts'
 import type { AdjustmentChange, CommandOf, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { ANSWERS_KEPT_MS, answerId, decide, idempotencyKeysOf } from '../../src/core/stock/decide.ts'
 import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
@@ -82,6 +83,53 @@ describe('the decision on an adjustment', () => {
     const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
     expect(codes).toEqual(result as (typeof codes)[number][])
     expect(records).toEqual([])
+  })
+
+  const shown = (decision: ReturnType<typeof decide>) =>
+    decision.results.map((outcome): unknown => ('failures' in outcome ? outcome.failures : outcome))
+
+  test('a failure says what is wrong, and how many units could have been taken', () => {
+    const request = adjustment(
+      { petId: 1n, delta: -4 },
+      { petId: 2n, delta: 1, expected: 9 },
+      { petId: 2n, delta: 1 },
+    )
+    expect(shown(decide([request], FOUND))).toMatchObject([
+      [
+        {
+          index: 0,
+          petId: 1n,
+          available: 3,
+          message: 'the quantity of petId 1 is 3, so 4 cannot be taken away',
+        },
+        { index: 1, petId: 2n, message: expect.stringContaining('not 9 as expected') },
+        { index: 2, petId: 2n, message: expect.stringContaining('it would be above 9007199254740991') },
+      ],
+    ])
+  })
+
+  test.each<
+    [title: string, change: Pick<AdjustmentChange, 'delta' | 'quantity'>, expired: boolean, result: unknown]
+  >([
+    ['units that nobody reserves may go', { delta: -1 }, false, 3],
+    ['reserved units stay', { delta: -2 }, false, 'insufficient_stock'],
+    ['and are not counted away', { quantity: 2 }, false, 'insufficient_stock'],
+    ['more than there is stays as well', { delta: -9 }, false, 'insufficient_stock'],
+    ['a delivery takes nothing', { delta: 1 }, false, 5],
+    ['an expired hold reserves nothing', { delta: -4 }, true, 0],
+  ])('with keepReserved, %s', (_, change, isExpired, result) => {
+    const hold: Order = { id: 1n, petId: 1n, quantity: 3, state: 'open', createdAt: 1, expiresAt: 5 }
+    const request = { ...adjustment({ petId: 1n, ...change } as AdjustmentChange), keepReserved: true }
+    const found = new Map([[1n, { ...state(4), reserved: 3 }]])
+    const orders = { now: 5, orders: new Map(), expiredHolds: isExpired ? [hold] : [], newIds: [] }
+    const [outcome] = shown(decide([request], found, { orders }))
+    if (typeof result === 'number') expect(outcome).toMatchObject({ items: [{ quantity: result }] })
+    else expect(outcome).toMatchObject([{ code: result, available: 1 }])
+  })
+
+  test('without keepReserved, reserved units may be taken', () => {
+    const found = new Map([[1n, { ...state(4), reserved: 3 }]])
+    expect(decide([adjustment({ petId: 1n, delta: -2 })], found).results).toMatchObject([{ type: 'done' }])
   })
 
   test('changes carry reason and reference, and an unchanged quantity is not written', () => {

@@ -249,6 +249,60 @@ describe('batches of pets', () => {
     ])
   })
 
+  test('that are refused list each pet that cannot be saved, and why', () => {
+    const batch = upsert(
+      fresh,
+      { ...fresh, barcode: 'A' },
+      { id: 1n, name: 'Keeps its barcode' },
+      { id: 8n, name: 'New' },
+      { id: 9n },
+      { categoryId: 1n },
+      { id: 2n, categoryId: 404n },
+    )
+    const invalid = { code: 'invalid_request' }
+    expect(decided([batch]).results).toMatchObject([
+      {
+        failures: [
+          { index: 1, code: 'already_exists', message: 'barcode A is already used by pet 1' },
+          { index: 3, petId: 8n, ...invalid, field: 'categoryId' },
+          {
+            ...{ index: 4, petId: 9n, ...invalid },
+            message:
+              'name and categoryId are missing: there is no pet 9, and a new pet needs a name and a categoryId',
+          },
+          { index: 5, ...invalid, field: 'name' },
+          { index: 6, petId: 2n, ...invalid, field: 'categoryId' },
+        ],
+      },
+    ])
+  })
+
+  test('that may not change the stock are refused if a quantity would change, also that of a new pet', () => {
+    const without = (...pets: PetUpsert[]): Command => ({ ...upsert(...pets), canChangeStock: false })
+    const forbidden = { code: 'forbidden', field: 'quantity' }
+    const allowed = [{ ...fresh, quantity: 0 }, fresh, { id: 1n, name: 'Same', quantity: 10 }]
+    expect(decided([without(...allowed)]).results).toMatchObject([{ type: 'done' }])
+    const refused = [
+      { ...fresh, quantity: 3 },
+      { id: 1n, quantity: 11 },
+    ]
+    expect(decided([without(...allowed.slice(0, 2), ...refused)]).results).toMatchObject([
+      {
+        failures: [
+          { index: 2, ...forbidden },
+          { index: 3, petId: 1n, ...forbidden },
+        ],
+      },
+    ])
+    const empty: Command = { type: 'remove_pet', ...BY, petId: 1n, onlyIfEmpty: true }
+    expect(decided([empty, set(1n, 0), empty]).results).toMatchObject([{ type: 'pet_has_stock' }, {}, DONE])
+  })
+
+  test('that change nothing write nothing, and count as updated', () => {
+    const decision = decided([upsert({ id: 1n, name: 'Rex', quantity: 10, barcode: 'A' }, { id: 2n })])
+    expect([decision.results, decision.records]).toMatchObject([[{ type: 'done', created: 0 }], []])
+  })
+
   test('that are refused have no effect on later commands of the commit', () => {
     const refused = upsert({ id: 1n, barcode: null, quantity: 3 }, { ...fresh, barcode: 'C' }, { id: 9n })
     const decision = decided([refused])

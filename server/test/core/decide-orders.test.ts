@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { isExpired, type NewOrder, type Order, orderAt } from '../../src/core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
-import type { Command, Result, SubmittedCommand } from '../../src/core/stock/command.ts'
+import type { Command, CommandOf, Result, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
@@ -55,7 +55,7 @@ const UNSEEN = { type: 'complete_order', ...BY, orderId: 1n, petId: undefined } 
 const COMPLETE = { state: 'complete' } as const
 const CANCELLED = { state: 'cancelled' } as const
 const EXPIRED = { state: 'expired' } as const
-const complete = update(1n, 'complete')
+const complete: CommandOf<'complete_order'> = { type: 'complete_order', ...BY, orderId: 1n, petId: 1n }
 const cancel = update(1n, 'cancel')
 const ship = update(1n, { shipDate: 9 })
 
@@ -80,6 +80,13 @@ const CASES: readonly Case[] = [
   ['an expired hold does not', create({ quantity: 10 }), [order(1n, ENDED)], 'open', 10],
   ['completed', complete, [order(1n)], 'complete', 0, 8],
   ['completed again', complete, [order(1n, COMPLETE)], 'complete'],
+  [
+    'completed again, only if open',
+    { ...complete, onlyIfOpen: true },
+    [order(1n, COMPLETE)],
+    'closed: complete',
+  ],
+  ['completed, only if open', { ...complete, onlyIfOpen: true }, [order(1n)], 'complete', 0, 8],
   ['completed, a cancelled one', complete, [order(1n, CANCELLED)], 'closed: cancelled'],
   ['completed, an expired one', complete, [order(1n, EXPIRED)], 'closed: expired'],
   ['completed, a hold', complete, [order(1n, HELD)], 'complete', 0, 8],

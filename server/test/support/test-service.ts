@@ -194,7 +194,7 @@ export class TestService {
 
   async createKey(plan: Plan, overrides: Partial<ApiKey> = {}): Promise<{ id: string; secret: string }> {
     const secret = createSecret('production')
-    const id = createKeyId()
+    const { id = createKeyId() } = overrides
     const limits = plan === 'enterprise' ? ROOMY : PLAN_LIMITS[plan]
     await operatorOf(this.store).addKey(
       { id, name: `${plan} key`, plan, limits, permissions: PERMISSIONS, createdAt: this.now, ...overrides },
