@@ -1,8 +1,9 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, spyOn, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { HttpRequest } from '../src/request.ts'
 import { ByteReader } from './byte-reader.ts'
 import { answerOf, echo, listenWith } from './echo-server.ts'
+import { settle } from './hand-clock.ts'
 import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
@@ -35,6 +36,8 @@ describe('the end of a connection', () => {
   test.each([
     ['HTTP/1.0', 'GET / HTTP/1.0'],
     ['HTTP/1.0 with another option', 'GET / HTTP/1.0\r\nConnection: upgrade'],
+    ['HTTP/1.0 with keep-alive, and then close', 'GET / HTTP/1.0\r\nConnection: keep-alive, close'],
+    ['HTTP/1.0 with close, and then keep-alive', 'GET / HTTP/1.0\r\nConnection: close, Keep-Alive'],
     ['HTTP/1.1 with Connection: close', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close'],
     ['close in capitals, in a list', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade , CLOSE'],
     ['close in a second header', 'GET / HTTP/1.1\r\nHost: a\r\nConnection: te\r\nConnection: close'],
@@ -100,43 +103,33 @@ describe('the end of a connection', () => {
 })
 
 describe('a client that closes its sending side', () => {
-  const PATCH = 'PATCH /held HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'
-
-  /** Holds each request, and returns a function that reports whether its client has left. */
-  async function holdRequest(afterMs: number) {
+  test.each([
+    ['with its request still waits for the response', 0, false],
+    ['after it has waited has given up', 500, true],
+  ])('%s', async (_, afterMs, hasLeft) => {
     const received = Promise.withResolvers<HttpRequest>()
     const answer = Promise.withResolvers<void>()
     const holding = listenWith(async (request) => {
+      if (request.path !== '/held') return echo(request)
       received.resolve(request)
       await answer.promise
       return echo(request)
     })
+    const clock = spyOn(performance, 'now').mockReturnValue(1_000)
     const client = connect({ port: holding.port, host: '127.0.0.1', allowHalfOpen: true })
     let answered = ''
     client.on('data', (bytes) => {
       answered += bytes.toString()
     })
-    if (afterMs === 0) client.end(PATCH)
-    else client.write(PATCH)
+    client.write('PATCH /held HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n')
     const request = await received.promise
-    await Bun.sleep(afterMs)
+    clock.mockReturnValue(1_000 + afterMs)
     client.end()
-    return { request, answer: answer.resolve, text: () => answered, stop: () => holding.stop(0) }
-  }
-
-  test('with its request still waits for the response', async () => {
-    const { request, answer, text, stop } = await holdRequest(0)
-    await Bun.sleep(50)
-    expect(request.hasClientLeft).toBe(false)
-    answer()
-    await until(() => text().includes('200'))
-    await stop()
-  })
-
-  test('after it has waited has given up', async () => {
-    const { request, answer, stop } = await holdRequest(700)
-    await until(() => request.hasClientLeft)
-    answer()
-    await stop()
+    await settle(holding)
+    clock.mockRestore()
+    expect(request.hasClientLeft).toBe(hasLeft)
+    answer.resolve()
+    if (!hasLeft) await until(() => answered.includes('200'))
+    await holding.stop(0)
   })
 })

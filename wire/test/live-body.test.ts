@@ -2,7 +2,8 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import type { BodyOutput, LiveBody } from '../src/response.ts'
 import { ByteReader } from './byte-reader.ts'
 import { decodeChunks } from './decode-chunks.ts'
-import { answerOf, listenWith } from './echo-server.ts'
+import { answerOf } from './echo-server.ts'
+import { listenByHand, settle } from './hand-clock.ts'
 import { HostileSocket } from './hostile-socket.ts'
 import { until } from './until.ts'
 
@@ -28,19 +29,14 @@ class RecordingBody implements LiveBody {
 
 const bodies: RecordingBody[] = []
 let isRequested = false
-/** The length of a second of the listener. */
-const SECOND_MS = 10
-const listener = listenWith(
-  async ({ path }) => {
-    if (path === '/next') return answerOf('next')
-    isRequested = true
-    if (path === '/later') await Bun.sleep(20)
-    const body = new RecordingBody()
-    bodies.push(body)
-    return answerOf(body)
-  },
-  { secondMs: SECOND_MS },
-)
+const { listener, pass } = listenByHand(async ({ path }) => {
+  if (path === '/next' || path === '/settle') return answerOf('next')
+  isRequested = true
+  if (path === '/later') await Bun.sleep(20)
+  const body = new RecordingBody()
+  bodies.push(body)
+  return answerOf(body)
+})
 afterAll(() => listener.stop(0))
 
 const request = (target: string, version = '1.1', method = 'GET') =>
@@ -126,7 +122,7 @@ describe('a live body', () => {
     output.send(Buffer.alloc(16 * 1024 * 1024))
     const unsent = output.unsentBytes
     // The listener tries to send unsent bytes every second.
-    await Bun.sleep(30 * SECOND_MS)
+    pass(30)
     expect(output.unsentBytes).toBeGreaterThan(0)
     // The network may accept bytes at any time. At each notice, fewer bytes must be unsent than before.
     const unsentCounts = [unsent, ...body.unsentAtNotices]
@@ -144,7 +140,7 @@ describe('a live body', () => {
     expect(socket.received).not.toContain('0\r\n\r\n')
     await until(() => body.closes > 0)
     output.abort()
-    await Bun.sleep(5)
+    await settle(listener)
     expect(body.closes).toBe(1)
   })
 
@@ -156,7 +152,7 @@ describe('a live body', () => {
     reader.send(request('/live'))
     const { body, output } = await begun()
     output.send(Buffer.alloc(size))
-    await Bun.sleep(5)
+    await settle(listener)
     expect(body.closes).toBe(0)
     reader.leave()
     await until(() => body.closes > 0)
@@ -164,7 +160,7 @@ describe('a live body', () => {
     expect(output.unsentBytes).toBe(0)
     output.end()
     output.abort()
-    await Bun.sleep(5)
+    await settle(listener)
     expect(body.closes).toBe(1)
   })
 
@@ -175,7 +171,7 @@ describe('a live body', () => {
     await until(() => isRequested)
     socket.end()
     await until(() => (bodies.at(-1)?.closes ?? 0) > 0)
-    await Bun.sleep(5)
+    await settle(listener)
     expect(bodies.pop()?.closes).toBe(1)
   })
 
@@ -185,7 +181,7 @@ describe('a live body', () => {
     expect((await socket.answer('HEAD'))?.status).toBe(200)
     expect((await socket.answer())?.text).toBe('next')
     socket.end()
-    await Bun.sleep(5)
+    await settle(listener)
     expect(bodies.pop()).toMatchObject({ output: undefined, closes: 1 })
   })
 })

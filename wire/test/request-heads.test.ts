@@ -6,13 +6,15 @@ import { HostileSocket } from './hostile-socket.ts'
 const listener = listenWith(echo)
 afterAll(() => listener.stop(0))
 
-async function echoTo(text: string): Promise<Echo> {
+async function responseTo(text: string): Promise<string | undefined> {
   const socket = await HostileSocket.open(listener.port)
   socket.send(text)
   const answer = await socket.answer()
   socket.end()
-  return JSON.parse(answer?.text ?? '') as Echo
+  return answer?.text
 }
+
+const echoTo = async (text: string) => JSON.parse((await responseTo(text)) ?? '') as Echo
 
 const echoOfLines = async (...lines: string[]) =>
   (await echoTo(`GET / HTTP/1.1\r\n${['Host: a', ...lines].map((line) => `${line}\r\n`).join('')}\r\n`))
@@ -105,14 +107,6 @@ function onTheWire({ lines, body }: (typeof BLOCKS)[number]): string {
   return `PATCH / HTTP/1.1\r\n${lines.map((line) => `${line}\r\n`).join('')}\r\n${sent}`
 }
 
-async function responseTo(text: string): Promise<string | undefined> {
-  const socket = await HostileSocket.open(listener.port)
-  socket.send(text)
-  const answer = await socket.answer()
-  socket.end()
-  return answer?.text
-}
-
 describe('a head is refused', () => {
   test.each([
     'user@a',
@@ -147,20 +141,6 @@ describe('a head is refused', () => {
     ['a carriage return alone', 'GET / HTTP/1.1\r\nX-One: a\rX-Two: b'],
   ])('at once, although its end is missing: %s', async (_, text) => {
     expect(await responseTo(text)).toBe('malformed')
-  })
-})
-
-describe('a connection of HTTP/1.0', () => {
-  test.each([
-    ['keep-alive', 'keep-alive'],
-    ['keep-alive, close', 'close'],
-    ['close, Keep-Alive', 'close'],
-    ['upgrade', 'close'],
-  ])('is kept open if the client asks for it and does not say close: %s', async (sent, answered) => {
-    const socket = await HostileSocket.open(listener.port)
-    socket.send(`GET / HTTP/1.0\r\nConnection: ${sent}\r\n\r\n`)
-    expect((await socket.answer())?.headers.get('Connection')).toBe(answered)
-    socket.end()
   })
 })
 
