@@ -1,10 +1,8 @@
 import { expect, test } from 'bun:test'
 import { PETS, TestService } from '../../server/test/support/test-service.ts'
-import { isPetstoreError, type PetstoreClient } from '../src/index.ts'
+import type { PetstoreClient } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { FaultyFetch } from './support/faulty-fetch.ts'
 import { clientOf } from './support/live-service.ts'
-import { recordedSleeps } from './support/recorded-sleeps.ts'
 
 const ODD = 9007199254740993n
 const LOWEST = -9223372036854775808n
@@ -48,35 +46,6 @@ test('the history of pets has each edit once, newest first, with exact ids', asy
   ])
 })
 
-test('a pet without an id gets one, as a bigint', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
-  const first = await client.pets.create({ name: 'First', categoryId: 1n })
-  const second = await client.pets.create({ name: 'Second', categoryId: 1n })
-  expect([typeof first.id, second.id]).toEqual(['bigint', first.id + 1n])
-})
-
-test('a used id or barcode is already_exists and an unknown category invalid_request; nothing is created', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
-  await client.pets.create({ name: 'Rex', categoryId: 1n, barcode: BARCODE })
-  const before = await namesOf(client)
-  for (const [draft, code] of [
-    [{ id: ODD }, 'already_exists'],
-    [{ barcode: BARCODE }, 'already_exists'],
-    [{ categoryId: 404n }, 'invalid_request'],
-  ] as const) {
-    const error = await failureOf(client.pets.create({ name: 'Max', categoryId: 1n, ...draft }))
-    expect(isPetstoreError(error, code)).toBe(true)
-    expect(error).toMatchObject({ mayHaveBeenMade: false })
-  }
-  expect(await failureOf(client.pets.update(ODD, { barcode: BARCODE }))).toMatchObject({
-    code: 'already_exists',
-    status: 409,
-  })
-  expect(await namesOf(client)).toEqual(before)
-})
-
 test('categories are created, listed over all pages, changed, and removed when they have no pets', async () => {
   const service = await TestService.start()
   const client = clientOf(service)
@@ -94,16 +63,6 @@ test('categories are created, listed over all pages, changed, and removed when t
   await client.pets.remove(id)
   await client.categories.remove(ODD)
   expect(await Array.fromAsync(client.categories.list())).toEqual(known)
-})
-
-test('a pet is in_use while it has open orders', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
-  const { id } = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 3 })
-  const order = await client.orders.create({ petId: id, quantity: 1 })
-  expect(await failureOf(client.pets.remove(id))).toMatchObject({ code: 'in_use', status: 409 })
-  await client.orders.cancel(order.id)
-  await client.pets.remove(id)
 })
 
 test('events report the pet, its low stock and recovery, and its removal', async () => {
@@ -131,13 +90,4 @@ test('events report the pet, its low stock and recovery, and its removal', async
     ['recovered', LOWEST, 2, 1],
     'removed',
   ])
-})
-
-test('a pet whose response is lost is created once', async () => {
-  const service = await TestService.start()
-  const faulty = new FaultyFetch(['after', 'midway'])
-  const client = clientOf(service, { fetch: faulty.fetch, ...recordedSleeps().options })
-  await client.pets.create({ name: 'Once', categoryId: 1n, barcode: BARCODE })
-  expect((await namesOf(clientOf(service))).filter((name) => name === 'Once')).toEqual(['Once'])
-  expect(faulty.calls).toBe(3)
 })

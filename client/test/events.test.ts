@@ -24,7 +24,7 @@ async function takeUntil(
   return events
 }
 
-test('a reader that is cut again and again during 5,000 changes receives each exactly once, in order for each pet', async () => {
+test('a reader that is cut again and again during 1,000 changes receives each exactly once, in order for each pet', async () => {
   const pets = Array.from({ length: 20 }, (_, index) => ({
     id: 9007199254740993n + BigInt(index),
     name: 'Pet',
@@ -33,7 +33,7 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
     quantity: 0,
   }))
   const service = await TestService.start({ pets, realTime: true })
-  const proxy = await CuttingProxy.start(service, 300, 12_000)
+  const proxy = await CuttingProxy.start(service, 300, 4_000)
   const reader = clientOf(service, { baseUrl: `${proxy.address}/v1`, ...hurried })
   const writer = clientOf(service)
 
@@ -49,17 +49,17 @@ test('a reader that is cut again and again during 5,000 changes receives each ex
   await ready
   await Promise.all(
     pets.map(async ({ id }) => {
-      for (let quantity = 1; quantity <= 250; quantity++) await writer.inventory.set(id, { quantity })
+      for (let quantity = 1; quantity <= 50; quantity++) await writer.inventory.set(id, { quantity })
     }),
   )
   await writer.inventory.set(sentinel.petId, { quantity: sentinel.quantity })
 
   const events = await reading
   const changes = events.flatMap((event) => (event.type === 'change' ? [event] : [])).slice(0, -1)
-  expect(events).toHaveLength(5_002)
+  expect(events).toHaveLength(1_002)
   for (const { id } of pets) {
     const seen = changes.filter(({ petId }) => petId === id).map(({ before, after }) => [before, after])
-    expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => [index, index + 1]))
+    expect(seen).toEqual(Array.from({ length: 50 }, (_, index) => [index, index + 1]))
   }
   expect(proxy.cuts).toBeGreaterThan(5)
   proxy.stop()

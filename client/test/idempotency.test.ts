@@ -81,16 +81,6 @@ test('if every attempt fails, the error has the key that another program can rep
   expect(await historyOf(service.store, 1n)).toHaveLength(1)
 })
 
-test('if the change never arrived, repeating it with the same key makes it', async () => {
-  const service = await TestService.start()
-  const { client } = observed(service, ['before'], { retries: 0 })
-  const error = await failureOf(client.inventory.set(1n, { quantity: 9 }))
-  expect(error).toMatchObject({ code: 'connection_failed', mayHaveBeenMade: true })
-  const { idempotencyKey } = error
-  expect(await client.inventory.set(1n, { quantity: 9 }, { idempotencyKey })).toMatchObject({ quantity: 9 })
-  expect(await historyOf(service.store, 1n)).toHaveLength(1)
-})
-
 test('after a refusal that is not about the change, an earlier attempt may still have made it', async () => {
   const service = await TestService.start()
   const { secret } = await service.createKey('enterprise', { limits: { perMinute: 2, perDay: 9 } })

@@ -21,14 +21,6 @@ test('150 paced calls at once with a Free key all succeed, and none is refused',
   expect(service.now - start).toBe(120_000)
 })
 
-test('150 paced calls in sequence with a Free key all succeed, and none is refused', async () => {
-  const { service, time, client } = await freeClient(true)
-  const start = service.now
-  for (const _ of CALLS) await client.inventory.get(1n)
-  expect(time.statuses()).toEqual(CALLS.map(() => 200))
-  expect(service.now - start).toBe(120_000)
-})
-
 test('without pacing all 150 succeed after waiting, nothing is sent before Retry-After has passed, no ban', async () => {
   const { service, time, secret, client } = await freeClient(false)
   const start = service.now

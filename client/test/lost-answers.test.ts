@@ -141,17 +141,8 @@ describe.each([
   })
 })
 
-describe('with another key for each attempt', () => {
-  test('the same adds too much', async () => {
-    const { plain } = await actions(await onSqlite(), add, withAnotherKeyEachTime)
-    const sum = (await plain.inventory.list()).items.reduce((total, { quantity }) => total + quantity, 0)
-    expect(sum).toBeGreaterThan(CALLERS * TIMES_EACH)
-  })
-
-  test('the same orders too much', async () => {
-    const shop = await onSqlite()
-    await stockUpTo(10 * PIECES_EACH, shop)
-    const { plain } = await actions(shop, order, withAnotherKeyEachTime)
-    expect((await countsByState(plain)).open).toBeGreaterThan(500)
-  })
+test('with another key for each attempt, the same adds too much', async () => {
+  const { plain } = await actions(await onSqlite(), add, withAnotherKeyEachTime)
+  const sum = (await plain.inventory.list()).items.reduce((total, { quantity }) => total + quantity, 0)
+  expect(sum).toBeGreaterThan(CALLERS * TIMES_EACH)
 })

@@ -88,16 +88,6 @@ test('a 404, a 400 and a 412 are not retried', async () => {
   expect(faulty.calls).toBe(3)
 })
 
-test('a connection without a response counts as broken after the timeout', async () => {
-  const silent = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => {} } })
-  const { sleeps, options } = recordedSleeps()
-  const baseUrl = `http://127.0.0.1:${silent.port}/v1`
-  const client = clientAt(baseUrl, { timeout: 20, retries: 1, ...options })
-  expect((await failureOf(client.inventory.list())).message).toContain('no response within 20 ms')
-  expect(sleeps).toHaveLength(1)
-  silent.stop(true)
-})
-
 test('an update with ifMatch whose response was lost gets that response, even after later changes', async () => {
   const service = await TestService.start()
   const { options } = recordedSleeps()
