@@ -26,11 +26,7 @@ class SlowLookups {
   }
 
   send(method: string, path: string, body?: object) {
-    return this.service.call(method, path, {
-      ...(body === undefined
-        ? {}
-        : { body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } }),
-    })
+    return this.service.send(method, path, body)
   }
 
   async createWebhook(): Promise<{ id: number; secret: string }> {

@@ -53,10 +53,7 @@ export class WebhookDesk {
   }
 
   sent = (method: string, path: string, body?: object, headers = {}) =>
-    this.service.call(method, path, {
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      headers: { 'Content-Type': 'application/json', ...headers },
-    })
+    this.service.send(method, path, body, { headers })
 
   create = async (fields: object = {}): Promise<Shown> => {
     const body = { url: this.receiver.url, kinds: ['stock.changed'], ...fields }

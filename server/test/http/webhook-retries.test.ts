@@ -19,10 +19,7 @@ beforeEach(() => {
 afterAll(() => service.stop())
 
 function send(method: string, path: string, body: object, idempotencyKey: string) {
-  return service.call(method, path, {
-    body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey },
-  })
+  return service.send(method, path, body, { headers: { 'Idempotency-Key': idempotencyKey } })
 }
 
 test('a repeated creation or change of a webhook is answered even if its host can no longer be found', async () => {
