@@ -195,13 +195,11 @@ describe('petstore keys revoke', () => {
         `Revoke ${id} ("shop", free) permanently?`,
         (program) => program.type(answer),
       )
-    // No, and Ctrl-D.
-    for (const answer of ['n\n', '\x04']) {
-      expect(await answered(answer)).toMatchObject({
-        exitCode: 1,
-        shown: expect.stringContaining('nothing was changed'),
-      })
-    }
+    // Ctrl-D.
+    expect(await answered('\x04')).toMatchObject({
+      exitCode: 1,
+      shown: expect.stringContaining('nothing was changed'),
+    })
     expect((await find(secret)).revokedAt).toBeUndefined()
     expect((await answered('y\n')).exitCode).toBe(0)
     expect((await find(secret)).revokedAt).toBeNumber()
