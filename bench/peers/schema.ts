@@ -22,6 +22,7 @@ export const SCHEMA = `
     keyId    TEXT NOT NULL,
     reason   TEXT
   );
+  CREATE INDEX history_by_pet ON history (petId, id);
   CREATE TABLE keys (
     hash      TEXT PRIMARY KEY,
     id        TEXT NOT NULL,
@@ -56,6 +57,7 @@ export const POSTGRES_SCHEMA = `
     at       timestamptz NOT NULL DEFAULT now(),
     key_id   text NOT NULL
   );
+  CREATE INDEX history_by_pet ON history (pet_id, id);
   CREATE TABLE keys (
     hash       text PRIMARY KEY,
     id         text NOT NULL,

@@ -64,23 +64,16 @@ async function run(args: readonly string[], cwd: string, databaseUrl: string): P
 }
 
 /**
- * Writes `rows` changes into the log, evenly over most of a year. Each pet's changes are linked as the service
- * links them. One key made ten changes, near the beginning; the reason "damaged" only occurs there.
+ * Writes `rows` changes into the log, evenly over most of a year. One key made ten changes, near the beginning; the reason
+ * "damaged" only occurs there.
  */
 const changesFrom = (numbers: string, rows: number, pets: number) => `
-  INSERT INTO log (id, kind, pet_id, before, after, at, key_id, previous, reason)
+  INSERT INTO log (id, kind, pet_id, before, after, at, key_id, reason)
   SELECT first.id + n, 'change', 1 + n % ${pets}, n % 100, (n + 1) % 100,
     ${LOG_START} + n * ${LOG_DAYS * DAY_MS} / ${rows},
     CASE WHEN n BETWEEN 1000 AND 1009 THEN '${RARE_KEY}' ELSE 'key_' || (n % 20) END,
-    CASE WHEN n >= ${pets} THEN first.id + n - ${pets} END,
     CASE WHEN n BETWEEN 1000 AND 1009 THEN 'damaged' ELSE 'sold' END
   FROM ${numbers} CROSS JOIN (SELECT coalesce(max(id), 0) + 1 AS id FROM log) AS first`
-
-/** Links each pet to its latest change; the changes were written before the pets were imported. */
-const linkStock = (rows: number, pets: number) => `
-  UPDATE stock SET last_change = latest.id
-  FROM (SELECT id, pet_id FROM log WHERE kind = 'change' ORDER BY id DESC LIMIT ${Math.min(rows, pets)}) AS latest
-  WHERE latest.pet_id = stock.pet_id`
 
 /** No service has the file open meanwhile, so the changes are written without a write-ahead log. */
 export function addChangesToSqlite(path: string, rows: number, pets: number): void {
@@ -95,22 +88,13 @@ export function addChangesToSqlite(path: string, rows: number, pets: number): vo
   database.close()
 }
 
-export function linkStockInSqlite(path: string, rows: number, pets: number): void {
-  const database = new Database(path)
-  database.run(linkStock(rows, pets))
-  database.close()
-}
-
 export function addChangesToPostgres(url: string, rows: number, pets: number): Promise<void> {
   const numbers = `generate_series(0, ${rows - 1}::bigint) AS numbers (n)`
   return runOnPostgres(url, [
     changesFrom(numbers, rows, pets),
     "SELECT setval('log_ids', (SELECT max(id) + 1000000 FROM log))",
+    'ANALYZE log',
   ])
-}
-
-export function linkStockInPostgres(url: string, rows: number, pets: number): Promise<void> {
-  return runOnPostgres(url, [linkStock(rows, pets), 'ANALYZE'])
 }
 
 async function runOnPostgres(url: string, statements: readonly string[]): Promise<void> {

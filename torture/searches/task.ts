@@ -23,8 +23,6 @@ import {
   COMMON_KEY,
   importPets,
   JUNE_DAY,
-  linkStockInPostgres,
-  linkStockInSqlite,
   makeTables,
   RARE_KEY,
   SEARCH_PARAMETERS,
@@ -86,8 +84,6 @@ async function run(options: TortureOptions, onPostgres: boolean): Promise<Tortur
       else addChangesToSqlite(path, changes, pets)
     })
     await seconds(`${pets} pets imported`, report, () => importPets(pets, folder, url))
-    if (onPostgres) await linkStockInPostgres(url, changes, pets)
-    else linkStockInSqlite(path, changes, pets)
     const key = await addKey(url, ROOMY)
     const hostileKeys = await inTurn(HOSTILE_KEYS, () => addKey(url, ROOMY))
     const instance = await serve([], { cwd: folder, env: { DATABASE_URL: url, LOG_REQUESTS: 'none' } })

@@ -49,7 +49,7 @@ const changeBody = jsonWriter(HISTORY_ENTRY)
 export const listInventoryHistory = defineOperation('GET', '/inventory/{petId}/history', {
   summary: 'List the stock changes of one pet',
   description:
-    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history. A page examines at most 5,000 changes and edits of the pet, so it may have fewer changes than `limit`, or none, and still link to the next page.',
+    'Returns the changes of the stock quantity of one pet, newest first, in pages. A removed pet keeps its history.',
   params: { petId: Int64('The pet whose history is returned.') },
   query: pageParameters(),
   success: { description: 'A page of the history.', schema: Type.Array(HistoryEntry) },
@@ -75,7 +75,7 @@ async function hasHistory(store: HistoryStore, petId: bigint): Promise<boolean> 
 export const listRecentChanges = defineOperation('GET', '/inventory/history', {
   summary: 'List the stock changes of all pets',
   description:
-    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. With any parameter other than `limit` and `cursor`, a page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
+    'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. A page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
   query: {
     ...FILTERS,
     reason: Type.Optional(Reason),

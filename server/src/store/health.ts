@@ -1,3 +1,4 @@
+import { IS_PET_EDIT, IS_QUANTITY_CHANGE } from './log-rows.ts'
 import { HAS_CROSSED, THRESHOLD } from './low-stock.ts'
 
 /** An invariant of the tables. */
@@ -30,6 +31,9 @@ export function describeViolations({ problem }: Check, violations: readonly Viol
   return [`${problem}: ${first.found} (${ids}${more})`]
 }
 
+const newestLogRow = (condition: string) =>
+  `SELECT max(log.id) AS id FROM log WHERE log.pet_id = stock.pet_id AND ${condition}`
+
 export const CHECKS: readonly Check[] = [
   {
     text: 'SELECT id FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
@@ -50,8 +54,9 @@ export const CHECKS: readonly Check[] = [
     problem: 'pets that are marked as low but are not, or are low but not marked',
   },
   {
-    text: `SELECT stock.pet_id AS id FROM stock JOIN log ON log.id = last_change
-        WHERE log.after <> stock.quantity OR log.status <> stock.status OR log.pet_id <> stock.pet_id`,
+    text: `SELECT pet_id AS id FROM stock WHERE quantity <> (SELECT after FROM log WHERE log.id = (
+        SELECT max(newest.id) FROM (
+          ${newestLogRow(IS_QUANTITY_CHANGE)} UNION ALL ${newestLogRow(IS_PET_EDIT)}) AS newest))`,
     problem: 'pets whose stock was edited by hand, because it differs from their history',
   },
   {

@@ -13,7 +13,7 @@ import {
   layoutOf,
   type StoredColumns,
 } from './import-tables.ts'
-import { IS_PET_EDIT, insertLogSql } from './log-rows.ts'
+import { insertLogSql } from './log-rows.ts'
 import { crossingStatements, IN_STEP, setThresholds, THRESHOLD } from './low-stock.ts'
 import { excludedValues, runStatements, type SqlValue } from './sql.ts'
 
@@ -61,9 +61,7 @@ const petWrites = (condition: string) => {
   return [
     `INSERT INTO pets (id, ${COLUMNS_WITHOUT_BARCODE}) SELECT id, ${COLUMNS_WITHOUT_BARCODE} FROM ${rows} AND ${CHANGES_RECORD} ORDER BY id
     ON CONFLICT (id) DO UPDATE SET ${excludedValues(COLUMNS_WITHOUT_BARCODE)}`,
-    // If a pet was removed and is imported again, its history continues.
-    `INSERT INTO stock (pet_id, quantity, status, low_at, last_change)
-    SELECT pets.id, quantity, status, ${THRESHOLD}, (SELECT max(log.id) FROM log WHERE pet_id = pets.id AND ${IS_PET_EDIT})
+    `INSERT INTO stock (pet_id, quantity, status, low_at) SELECT pets.id, quantity, status, ${THRESHOLD}
     FROM (SELECT * FROM ${rows} AND is_new) AS pets JOIN categories ON categories.id = category_id ORDER BY pets.id`,
     `UPDATE stock SET status = incoming.status FROM differing AS incoming
     WHERE incoming.id BETWEEN $1 AND $2 AND ${condition} AND old_status <> incoming.status AND stock.pet_id = incoming.id`,

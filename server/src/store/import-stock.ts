@@ -3,7 +3,7 @@ import { ORDER_ROW, type OrderRow, orderAt } from '../core/orders/order.ts'
 import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
 import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment-fields.ts'
 import type { AdjustmentChange } from '../core/stock/command.ts'
-import type { PetStatus } from '../core/stock/inventory.ts'
+import type { LockedEntry, PetStatus } from '../core/stock/inventory.ts'
 import { StockDraft } from '../core/stock/stock-draft.ts'
 import { type AdjustmentRow, decideRows, STOCK_COUNT_ROW } from '../core/transfer/adjustment.ts'
 import type { ApplyOptions } from '../core/transfer/import.ts'
@@ -17,7 +17,7 @@ import {
   type StoredColumns,
   type TableRow,
 } from './import-tables.ts'
-import { type LinkedEntry, LOCKED_SELECT_LIST, type LockedRow, toLinkedEntry } from './log-rows.ts'
+import { LOCKED_SELECT_LIST, type LockedRow, toLockedEntry } from './log-rows.ts'
 import { crossingStatements, IN_STEP } from './low-stock.ts'
 import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from './order-rows.ts'
 import { readClock, runStatements } from './sql.ts'
@@ -44,7 +44,7 @@ const STEP_ROWS = 'FROM differing WHERE id BETWEEN $1 AND $2'
 
 /** A preview writes nothing, so it keeps the entries of earlier steps in memory. */
 type Mode =
-  | { readonly type: 'preview'; readonly previewedEntries: Map<bigint, LinkedEntry> }
+  | { readonly type: 'preview'; readonly previewedEntries: Map<bigint, LockedEntry> }
   | { readonly type: 'write'; readonly writesLog: boolean }
 
 /**
@@ -95,7 +95,7 @@ async function decideStep(
   { at, keyId }: ApplyOptions,
   mode: Mode,
 ): Promise<void> {
-  const previewedEntries = mode.type === 'preview' ? mode.previewedEntries : new Map<bigint, LinkedEntry>()
+  const previewedEntries = mode.type === 'preview' ? mode.previewedEntries : new Map<bigint, LockedEntry>()
   const rows = await tables.session.rows<TableRow>(`SELECT * ${STEP_ROWS} ORDER BY id`, step.from, step.to)
   const entries = await readEntries(tables, step)
   for (const petId of entries.keys()) {
@@ -115,9 +115,15 @@ async function decideStep(
     return reason === undefined ? [] : [{ id: order.id, line: Number(row.line), reason }]
   })
   if (mode.type === 'write') {
-    const { records, reserved, low } = stock
-    const decision = { records, reserved, low, orders: orders.changes, catalog: undefined }
-    await tables.database.writeDecision(decision, (petId) => entries.get(petId)?.lastChange ?? null)
+    const { records, quantities, reserved, low } = stock
+    await tables.database.writeDecision({
+      records,
+      quantities,
+      reserved,
+      low,
+      orders: orders.changes,
+      catalog: undefined,
+    })
   } else {
     for (const [petId, entry] of entries) previewedEntries.set(petId, { ...entry, ...stock.findEntry(petId) })
   }
@@ -127,13 +133,13 @@ async function decideStep(
 async function readEntries(
   { session }: ImportTables<OrderRow>,
   { from, to }: Step,
-): Promise<Map<bigint, LinkedEntry>> {
+): Promise<Map<bigint, LockedEntry>> {
   const rows = await session.rows<LockedRow>(
     `SELECT ${LOCKED_SELECT_LIST} FROM stock WHERE pet_id IN (SELECT pet_id ${STEP_ROWS})`,
     from,
     to,
   )
-  return new Map(rows.map((row) => [row.pet_id, toLinkedEntry(row)]))
+  return new Map(rows.map((row) => [row.pet_id, toLockedEntry(row)]))
 }
 
 async function readOrders(

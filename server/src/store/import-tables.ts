@@ -31,10 +31,7 @@ export interface ImportDatabase {
   /** Calls `write` in one transaction, in which `differing` has exactly the rows that differ from the store. */
   apply<Value, Result>(tables: ImportTables<Value>, write: () => Promise<Result>): Promise<Result>
   /** Writes a decision in the current transaction of the session. */
-  writeDecision(
-    decision: ImportableDecision,
-    lastChangeOf: (petId: bigint) => bigint | null,
-  ): Promise<unknown>
+  writeDecision(decision: ImportableDecision): Promise<unknown>
 }
 
 /** The part of an import that depends on the kind of record. */
@@ -480,7 +477,6 @@ export class ImportTables<Value> implements StagedImport<Value> {
           status: 'stock.status',
           at: 'CAST($3 AS BIGINT)',
           key_id: '$4',
-          previous: 'last_change',
           reason: '$5',
           reference: '$6',
           detail: 'detail',
@@ -497,7 +493,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
       reference ?? null,
     )
     await this.session.run(
-      `UPDATE stock SET quantity = incoming.quantity, last_change = numbered.id
+      `UPDATE stock SET quantity = incoming.quantity
       FROM numbered JOIN differing AS incoming ON incoming.id = numbered.pet_id AND incoming.id BETWEEN $1 AND $2
       WHERE stock.pet_id = numbered.pet_id AND stock.pet_id BETWEEN $1 AND $2`,
       from,

@@ -25,7 +25,7 @@ export const CHANGES_INVENTORY = `(${INVENTORY_KINDS.map((kind) => `kind = '${ki
 type FullLogRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
 
 /** A log row that is read for subscribers. */
-export interface LogRow extends Omit<FullLogRow, 'previous' | 'status' | 'reason'> {
+export interface LogRow extends Omit<FullLogRow, 'status' | 'reason'> {
   readonly kind: StockEvent['kind']
   readonly status: PetStatus | null
   readonly reason: Reason | null
@@ -84,7 +84,13 @@ export function insertLogSql(
  * A condition on log rows: the row changed a quantity. A pet is created from 0 and removed to 0. Other rows of the kind `pet`
  * have no `before`.
  */
-export const IS_QUANTITY_CHANGE = "(log.kind = 'change' OR log.before <> coalesce(log.after, 0))"
+export const IS_QUANTITY_CHANGE = "(kind = 'change' OR before <> coalesce(after, 0))"
+
+/** Find the changes and the edits of a pet, and the log rows of a time. */
+export const LOG_INDEXES = `
+  CREATE INDEX log_of_changes ON log (pet_id, id) WHERE ${IS_QUANTITY_CHANGE};
+  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
+  CREATE INDEX log_by_time ON log (at, id);`
 
 /** The quantity before a record; null if the record changes none. */
 function quantityBefore(record: LogRecord): number | null {
@@ -92,8 +98,8 @@ function quantityBefore(record: LogRecord): number | null {
   return record.kind === 'change' || record.kind === 'removed' ? record.before : null
 }
 
-/** The values of a log row in the order of LOG_COLUMNS. `previous` is the id of the pet's previous row. */
-export function logValues(record: LogRecord, id: bigint, previous: bigint | null): SqlValue[] {
+/** The values of a log row in the order of LOG_COLUMNS. */
+export function logValues(record: LogRecord, id: bigint): SqlValue[] {
   const { kind, by } = record
   const { reason = null, reference = null } = kind === 'change' ? by : {}
   return [
@@ -105,7 +111,6 @@ export function logValues(record: LogRecord, id: bigint, previous: bigint | null
     isPetRecord(record) ? record.status : null,
     by.at,
     by.keyId,
-    previous,
     reason,
     reference,
     detailOf(record),
@@ -155,30 +160,21 @@ export function toItem(row: StockRow): InventoryItem {
 }
 
 /** A row of `stock` that a commit has locked and read. */
-export interface LockedRow
-  extends StockRow,
-    Pick<RowOf<'stock', 'low_at' | 'last_change'>, 'reserved' | 'low_at' | 'last_change'> {}
+export interface LockedRow extends StockRow, Pick<RowOf<'stock', 'low_at'>, 'reserved' | 'low_at'> {}
 
-export const LOCKED_SELECT_LIST = 'pet_id, quantity, status, reserved, low_at, last_change'
+export const LOCKED_SELECT_LIST = 'pet_id, quantity, status, reserved, low_at'
 
-export interface LinkedEntry extends LockedEntry {
-  /** The id of the pet's latest log row, not counting the kinds order, low and recovered. The next row has it as `previous`. */
-  readonly lastChange: bigint | null
-}
-
-export function toLinkedEntry(row: LockedRow): LinkedEntry {
+export function toLockedEntry(row: LockedRow): LockedEntry {
   return {
     quantity: Number(row.quantity),
     status: row.status,
     reserved: Number(row.reserved),
     lowStockAt: row.low_at === null ? null : Number(row.low_at),
-    lastChange: row.last_change,
   }
 }
 
-const { last_change: _, ...columnsWithoutLastChange } = COPIED_TABLES.stock
 /** The columns of `stock` that a change of the catalogue writes. */
-export const ENTRY_COLUMNS = columnsWithoutLastChange
+export const ENTRY_COLUMNS = COPIED_TABLES.stock
 
 /** The values of a stock entry in the order of ENTRY_COLUMNS. */
 export function entryValues({ pet, entry }: PetWithEntry): SqlValue[] {

@@ -17,7 +17,7 @@ import {
   toPet,
 } from './catalog-rows.ts'
 import { advanceIdsStatements } from './generated-ids.ts'
-import { IS_PET_EDIT, insertLogSql } from './log-rows.ts'
+import { insertLogSql } from './log-rows.ts'
 import { crossingStatements, setThresholds, thresholdMethods } from './low-stock.ts'
 import {
   type Dialect,
@@ -31,8 +31,6 @@ import {
 
 const SELECT_PETS = `SELECT ${PET_SELECT_LIST} FROM stock JOIN pets ON pets.id = pet_id`
 
-/** The latest `pet` or `removed` row of a pet. If a removed pet is added again, its history continues from this row. */
-const LATEST_PET_ROW = `(SELECT max(id) FROM log WHERE log.pet_id = stock.pet_id AND ${IS_PET_EDIT})`
 const PETS_PER_STATEMENT = 20
 
 export function petMethods(
@@ -121,7 +119,6 @@ function logAddedPets(dialect: Dialect, at: number, ids: readonly bigint[]): Sta
           status: 'status',
           at: `CAST($${ids.length + 1} AS BIGINT)`,
           key_id: `'${SYSTEM_KEY_ID}'`,
-          previous: LATEST_PET_ROW,
           detail: petDetailSql(jsonObjectFunction, 'true'),
         },
         `FROM stock JOIN pets ON pets.id = pet_id WHERE ${isAdded}`,
@@ -129,7 +126,6 @@ function logAddedPets(dialect: Dialect, at: number, ids: readonly bigint[]): Sta
       ...ids,
       by.at,
     ),
-    statement(`UPDATE stock SET last_change = ${LATEST_PET_ROW} WHERE ${isAdded}`, ...ids),
     ...crossingStatements(dialect, isAdded, ids, by),
   ]
 }

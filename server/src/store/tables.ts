@@ -1,3 +1,4 @@
+import { LOG_INDEXES } from './log-rows.ts'
 import type { Dialect } from './sql.ts'
 
 /** The parts of table definitions that differ between the databases. */
@@ -217,4 +218,11 @@ export const sharedUpgrade = (terms: TableTerms) => `
   FROM bans
   WHERE bans.key_id = limit_windows.key_id AND lifted_at IS NULL
     AND number = (SELECT max(number) FROM bans AS key_bans WHERE key_bans.key_id = limit_windows.key_id);
+  DROP TABLE bans;
+  DROP TABLE usage_days;
+  ALTER TABLE stock DROP COLUMN last_change;
+  ALTER TABLE log DROP COLUMN previous;
+  DROP INDEX log_of_entries;
+  ${LOG_INDEXES}
+  DROP INDEX pets_by_words;
 `

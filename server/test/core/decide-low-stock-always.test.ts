@@ -120,8 +120,7 @@ class PlainStore {
       this.entries.set(id, now.entry)
       this.pets.set(id, now.pet)
     }
-    for (const made of decision.records)
-      if (made.kind === 'change' && made.isLast) this.#put(made.petId, { quantity: made.after })
+    for (const [id, quantity] of decision.quantities) this.#put(id, { quantity })
     for (const [id, reserved] of decision.reserved) this.#put(id, { reserved })
     for (const [id, isLowNow] of decision.low) if (this.entries.has(id)) this.low.set(id, isLowNow)
     for (const order of decision.orders?.added ?? []) this.orders.set(order.id, order)

@@ -163,14 +163,6 @@ describe('the decision on an order', () => {
       ['created', 101n],
       ['cancelled', 2n],
     ])
-    expect(
-      records
-        .filter(isQuantityRecord)
-        .map(({ index, previousIndex, isLast }) => [index, previousIndex, isLast]),
-    ).toEqual([
-      [1, null, false],
-      [3, 1, true],
-    ])
     expect(records[1]?.by).toEqual({ ...BY, reason: 'sold', reference: 'order 1' })
     expect(records[0]?.by).toEqual({ keyId: 'petstore', at: NOW })
   })

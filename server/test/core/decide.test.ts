@@ -124,17 +124,6 @@ describe('the decision of a commit', () => {
     ).toEqual(made.map((one) => [...one]))
   })
 
-  test('a change names the previous one of the same pet, and the last change of each pet is known', () => {
-    const changes = [set(1n, 5), set(2n, 6), set(1n, 5), set(1n, 7), set(1n, 8, [state(0)])]
-    const found = new Map([1n, 2n].map((petId) => asFound([petId, state(3)])))
-    const records = decide(changes, found).records.filter(isQuantityRecord)
-    expect(records.map(({ previousIndex, isLast }) => [previousIndex, isLast])).toEqual([
-      [null, false],
-      [null, true],
-      [0, true],
-    ])
-  })
-
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
     '%p is not a quantity, and deciding on it throws',
     (quantity) => {

@@ -132,13 +132,6 @@ describe('more log rows than one round numbers', () => {
     expect(kinds.filter((kind) => kind === 'change')).toHaveLength(2 * PORTION + 10)
   })
 
-  test('leave out no change of a category, whose row instances of version 1.1 do not find', async () => {
-    await database.run(INSERT_CATEGORY_CHANGE)
-    expect(await eventsFrom(start, 1)).toMatchObject([{ kind: 'category', categoryId: 7n, name: 'Birds' }])
-    const joined = 'SELECT FROM log_places JOIN log ON id = log_id'
-    expect(await database.run(`${joined} WHERE kind = 'category'`)).toHaveLength(0)
-  })
-
   test('lead to a relist without webhooks, also if a category has changed as well', async () => {
     await database.run('DELETE FROM webhooks')
     await database.run(INSERT_CATEGORY_CHANGE)

@@ -189,7 +189,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           for (const [filter, afters] of AFTERS) {
             expect(await aftersOf(inSteps, filter, 9)).toEqual([...afters])
           }
-          const first = await inSteps.listRecentHistory(9, undefined, { until: 2 })
+          const first = await inSteps.listRecentHistory(9, undefined, { reason: 'sold' })
           expect(first).toEqual({ rows: [], next: expect.any(String) })
         } finally {
           await database.close()
@@ -205,44 +205,6 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           for (const [filter, afters] of AFTERS) {
             expect(await aftersOf(oneStep, filter, 9)).toEqual([...afters])
           }
-        } finally {
-          await database.close()
-        }
-      })
-
-      const HOUR = 3_600_000
-      const changeAt = (petId: bigint, hour: number) => ({
-        type: 'set_quantity' as const,
-        petId,
-        quantity: 100 + hour,
-        keyId: 'key_desk',
-        at: hour * HOUR,
-      })
-      test.each([
-        ['a change of another pet', changeAt(2n, 20)],
-        [
-          'an order of the pet',
-          {
-            type: 'create_order' as const,
-            order: { petId: 10n, quantity: 1 },
-            keyId: 'key_desk',
-            at: 20 * HOUR,
-          },
-        ],
-      ])('continues a page that ended at %s, also if the range has become long', async (_, between) => {
-        for (const command of [changeAt(10n, 10), between, changeAt(10n, 40)]) {
-          await store.changeStock([command])
-        }
-        const database = await underTest.connect()
-        try {
-          const filter = { petId: 10n, since: 5 * HOUR, until: 30 * HOUR }
-          const shortRange = historyMethods(database, { maxRows: 1_000, rowsPerStep: 1, budgetMs: 0 })
-          const first = await shortRange.listRecentHistory(9, undefined, filter)
-          expect(first).toEqual({ rows: [], next: expect.any(String) })
-          const longRange = historyMethods(database, { maxRows: 1, rowsPerStep: 9, budgetMs: 0 })
-          expect(await longRange.listRecentHistory(9, first.next, filter)).toMatchObject({
-            rows: [{ after: 110 }],
-          })
         } finally {
           await database.close()
         }
@@ -272,36 +234,6 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      test('examines a limited number of edits of a pet per page, and continues from there', async () => {
-        for (const name of ['Rex', 'Bello', 'Luna']) {
-          const rename = {
-            type: 'update_pet',
-            petId: 10n,
-            patch: { name },
-            keyId: 'key_desk',
-            at: 60,
-          } as const
-          await store.changeStock([rename])
-        }
-        const database = await underTest.connect()
-        try {
-          const { listHistoryPage } = historyMethods(database, { maxRows: 2, rowsPerStep: 2, budgetMs: 0 })
-          const afters: number[] = []
-          const sizes: number[] = []
-          let cursor: string | undefined
-          do {
-            const page = await listHistoryPage(10n, 9, cursor)
-            sizes.push(page.rows.length)
-            afters.push(...page.rows.map(({ after }) => after))
-            cursor = page.next
-          } while (cursor !== undefined)
-          expect(afters).toEqual([50, 3, 1])
-          expect(sizes.slice(0, 3)).toEqual([0, 1, 2])
-        } finally {
-          await database.close()
-        }
-      })
-
       test('finds a time without examining later changes', async () => {
         const HOUR = 3_600_000
         for (let hour = 1; hour <= 40; hour++) {
@@ -316,14 +248,10 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
             rowsPerStep: 1,
             budgetMs: Number.POSITIVE_INFINITY,
           })
-          for (const petId of [undefined, 2n]) {
-            const page = await twoRows.listRecentHistory(9, undefined, {
-              petId,
-              since: 20 * HOUR,
-              until: 20 * HOUR + 1,
-            })
-            expect(page).toMatchObject({ rows: [{ after: 1_020 }] })
-          }
+          const hour = { since: 20 * HOUR, until: 20 * HOUR + 1 }
+          expect(await twoRows.listRecentHistory(9, undefined, hour)).toMatchObject({
+            rows: [{ after: 1_020 }],
+          })
         } finally {
           await database.close()
         }
@@ -366,7 +294,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         const desk = { keyId: 'key_desk', keyName: 'Front desk' }
         const gone = { keyId: 'key_gone', keyName: 'key_gone' }
         const changed = { id: expect.any(String), change: 'changed', ...desk } as const
-        const page = await store.listPetEdits(5, undefined)
+        const page = await store.listPetEdits(5, undefined, { until: 1_000 })
         expect(page).toEqual({
           rows: [
             { id: expect.any(String), petId: 20n, change: 'created', name: 'Max', at: 60, ...gone, pet: MAX },
@@ -454,7 +382,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('rejects a text that is no cursor', async () => {
-      for (const cursor of ['', 'abc', '1.5', '1 ', '99999999999999999999']) {
+      for (const cursor of ['', 'abc', '1', '1_', '1_2 ', '1_99999999999999999999']) {
         const refused = { code: 'invalid_request' }
         await expect(store.listHistoryPage(10n, 9, cursor)).rejects.toMatchObject(refused)
         await expect(store.listRecentHistory(9, cursor)).rejects.toMatchObject(refused)

@@ -109,7 +109,7 @@ describe('PostgreSQL database', () => {
     await database?.run(`
       ALTER TABLE log RENAME TO dumped;
       CREATE TABLE log (LIKE dumped INCLUDING ALL);
-      INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, previous, '1000000000' FROM dumped`)
+      INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, '1000000000' FROM dumped`)
     expect(await store.eventsAfter(cursor, 10)).toBe('relist_needed')
     const newCursor = await store.latestEventCursor()
     await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 2, keyId: 'key_a', at: 3 }])

@@ -66,7 +66,7 @@ describe('An import into SQLite', () => {
     const wanted = [pet(1n), pet(2n, { quantity: 7 }), pet(3n)]
     const counts = await importAround(wanted, [
       "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a')",
-      'UPDATE stock SET quantity = after, last_change = log.id FROM log WHERE log.id >= 10 AND log.pet_id = stock.pet_id',
+      'UPDATE stock SET quantity = after FROM log WHERE log.id >= 10 AND log.pet_id = stock.pet_id',
       'DELETE FROM pets WHERE id = 3',
       "INSERT INTO log (id, kind, pet_id, at, key_id) VALUES (12, 'removed', 3, 8, 'key_a')",
     ])
@@ -141,7 +141,7 @@ test('An adjustment that SQLite has already decided is decided again if others g
     "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a'), (12, 'change', 3, 5, 4, 8, 'key_a'), (13, 'removed', 4, NULL, NULL, 8, 'key_a')",
   )
   other.run(
-    'UPDATE stock SET quantity = after, last_change = log.id FROM log WHERE log.id BETWEEN 10 AND 12 AND log.pet_id = stock.pet_id',
+    'UPDATE stock SET quantity = after FROM log WHERE log.id BETWEEN 10 AND 12 AND log.pet_id = stock.pet_id',
   )
   other.run('DELETE FROM pets WHERE id = 4')
   const adjusting = staged.apply({ ...ACT, reason: 'counted', maxExamples: 9, skipRefused: true })

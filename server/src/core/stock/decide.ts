@@ -32,6 +32,8 @@ export interface Decision {
   readonly isPostponed: boolean
   /** In the order in which they were decided. */
   readonly records: readonly LogRecord[]
+  /** The new quantity of each pet whose quantity changed after it was created. */
+  readonly quantities: ReadonlyMap<bigint, number>
   /** The reserved units of each pet for which they changed. */
   readonly reserved: ReadonlyMap<bigint, number>
   /** Whether the pet is low now, for each pet that crossed its threshold. */
@@ -44,7 +46,10 @@ export interface Decision {
 }
 
 /** The part of a decision that an import writes, too. Only commands change webhooks and answers. */
-export type ImportableDecision = Pick<Decision, 'records' | 'reserved' | 'low' | 'orders' | 'catalog'>
+export type ImportableDecision = Pick<
+  Decision,
+  'records' | 'quantities' | 'reserved' | 'low' | 'orders' | 'catalog'
+>
 
 /** The state that a commit has locked and read for its commands, in addition to the entries of its pets. */
 interface LockedState {
@@ -91,6 +96,7 @@ export function decide(
     results,
     isPostponed,
     records: stock.records,
+    quantities: stock.quantities,
     reserved: stock.reserved,
     low: stock.low,
     orders: orders?.changes,

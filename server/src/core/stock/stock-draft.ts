@@ -9,35 +9,21 @@ import type { CategoryChange } from './stock-event.ts'
 /** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
 
-/**
- * A record of the kind `change`, `pet` or `removed`. These records of a pet are linked: each has the index of the
- * previous one.
- */
+/** A record that changes the inventory list. */
 export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 
-interface LinkedRecord {
-  readonly petId: bigint
-  readonly status: LockedEntry['status']
-  /** Compared by reference, to detect a command that names a pet twice. */
-  readonly by: ChangeOrigin
-  /** The index of this record among the records of the commit. */
-  readonly index: number
-  /** The index of the pet's previous record in this commit; null if there is none. */
-  readonly previousIndex: number | null
-  /** Whether this is the pet's last record in this commit. */
-  isLast: boolean
-}
+type RecordOfKind<Kind extends string, Fields> = Readonly<{ kind: Kind; by: ChangeOrigin } & Fields>
+type PetRecordOfKind<Kind extends string, Fields> = RecordOfKind<
+  Kind,
+  { petId: bigint; status: LockedEntry['status'] } & Fields
+>
 
-/** A quantity changed. The new quantity is also written to the stock table. */
-export type QuantityRecord = LinkedRecord & Readonly<{ kind: 'change'; before: number; after: number }>
+export type QuantityRecord = PetRecordOfKind<'change', { before: number; after: number }>
 
 /** A pet was added, or one of its fields other than the quantity changed. `pet` and `after` are its new state. */
-export type PetChangeRecord = LinkedRecord &
-  Readonly<{ kind: 'pet'; isNew: boolean; pet: Pet; after: number }>
+export type PetChangeRecord = PetRecordOfKind<'pet', { isNew: boolean; pet: Pet; after: number }>
 
-type PetRemovalRecord = LinkedRecord & Readonly<{ kind: 'removed'; before: number }>
-
-type RecordOfKind<Kind extends string, Fields> = Readonly<{ kind: Kind; by: ChangeOrigin } & Fields>
+type PetRemovalRecord = PetRecordOfKind<'removed', { before: number }>
 
 /** The order after the change. */
 export type OrderChangeRecord = RecordOfKind<'order', { order: Order; change: OrderChange }>
@@ -95,13 +81,16 @@ export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
 /** The stock that a commit is building, and the log records that it writes. */
 export class StockDraft {
   readonly records: LogRecord[] = []
+  /** The new quantity of each pet whose quantity changed after it was created. */
+  readonly quantities = new Map<bigint, number>()
   /** The new reserved units of each pet whose reserved units changed. */
   readonly reserved = new Map<bigint, number>()
   /** Whether the pet is low now, for each pet that crossed its threshold; false for a removed pet. */
   readonly low = new Map<bigint, boolean>()
   readonly #locked: ReadonlyMap<bigint, LockedEntry>
   readonly #changed = new Map<bigint, LockedEntry | undefined>()
-  readonly #latestRecords = new Map<bigint, PetRecord>()
+  /** The latest change of each pet's quantity. Compared by reference, to detect a command that names a pet twice. */
+  readonly #changedBy = new Map<bigint, ChangeOrigin>()
   /** For each pet that the current command has changed: whether it was low before the command. */
   readonly #wasLow = new Map<bigint, boolean>()
 
@@ -126,11 +115,13 @@ export class StockDraft {
     const entry = this.requireEntry(petId)
     const { quantity: before, status } = entry
     if (after !== before) {
-      if (this.#latestRecords.get(petId)?.by === by) {
+      if (this.#changedBy.get(petId) === by) {
         throw new RangeError(`petId ${petId} occurs twice in one command`)
       }
+      this.#changedBy.set(petId, by)
       this.#putEntry(petId, { ...entry, quantity: after })
-      this.#addRecord({ kind: 'change', before, after, petId, status, by, ...this.#linkToPrevious(petId) })
+      this.quantities.set(petId, after)
+      this.records.push({ kind: 'change', before, after, petId, status, by })
     }
     return { petId, quantity: after, status }
   }
@@ -151,7 +142,7 @@ export class StockDraft {
     const isNew = this.findEntry(petId) === undefined
     this.#putEntry(petId, entry)
     const { status, quantity: after } = entry
-    this.#addRecord({ kind: 'pet', isNew, pet, after, petId, status, by, ...this.#linkToPrevious(petId) })
+    this.records.push({ kind: 'pet', isNew, pet, after, petId, status, by })
   }
 
   setThreshold(petId: bigint, lowStockAt: number | null): void {
@@ -164,7 +155,8 @@ export class StockDraft {
     this.#wasLow.delete(petId)
     // If the same commit adds the pet again, it reuses the stock row, so the row's low flag must be reset.
     this.low.set(petId, false)
-    this.#addRecord({ kind: 'removed', before, petId, status, by, ...this.#linkToPrevious(petId) })
+    this.quantities.delete(petId)
+    this.records.push({ kind: 'removed', before, petId, status, by })
   }
 
   logOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
@@ -192,20 +184,5 @@ export class StockDraft {
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#changed.set(petId, entry)
-  }
-
-  #linkToPrevious(petId: bigint) {
-    return {
-      index: this.records.length,
-      previousIndex: this.#latestRecords.get(petId)?.index ?? null,
-      isLast: true,
-    }
-  }
-
-  #addRecord(record: PetRecord): void {
-    const earlier = this.#latestRecords.get(record.petId)
-    if (earlier !== undefined) earlier.isLast = false
-    this.#latestRecords.set(record.petId, record)
-    this.records.push(record)
   }
 }

@@ -60,7 +60,7 @@ export interface HistoryStore {
    */
   listHistoryPage(petId: bigint, limit: number, cursor: string | undefined): Promise<Page<HistoryEntry>>
   /**
-   * At most `limit` changes of all pets, newest first. With a filter, a call examines only a limited part of the log, so a
+   * At most `limit` changes of all pets, newest first. A call examines only a limited part of the log, so a
    * short or empty page may still have a next page.
    */
   listRecentHistory(

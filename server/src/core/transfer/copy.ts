@@ -23,7 +23,6 @@ export const COPIED_TABLES = {
     // The threshold that applies to the pet.
     low_at: 'integer',
     is_low: 'boolean',
-    last_change: 'integer',
   },
   orders: { ...columnsOf(ORDER), customer_words: 'text' },
   log: {
@@ -35,8 +34,6 @@ export const COPIED_TABLES = {
     status: 'text',
     at: 'integer',
     key_id: 'text',
-    // The id of the pet's previous row of the kind `change`, `pet` or `removed`.
-    previous: 'integer',
     reason: 'text',
     reference: 'text',
     detail: 'text',

@@ -12,7 +12,7 @@ import {
   toPet,
 } from '../catalog-rows.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
-import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
+import { ENTRY_COLUMNS, entryValues } from '../log-rows.ts'
 import { categoryStatements } from '../pets.ts'
 import { excludedValues, type Statement, statement } from '../sql.ts'
 import {
@@ -26,12 +26,6 @@ import {
   quotedElement,
   updateSql,
 } from './dialect.ts'
-
-interface StoredCatalog {
-  readonly catalog: LockedCatalog
-  /** The id of the latest `pet` or `removed` log row of each pet that the commands name. */
-  readonly latestPetRowIds: ReadonlyMap<bigint, bigint>
-}
 
 /**
  * All barcodes share this many advisory locks (a power of two), because the server has memory for only a few thousand
@@ -61,49 +55,39 @@ export function lockCatalog(sql: SQL, commands: readonly Command[]): Promise<unk
 }
 
 /** Must run after the commit has locked the catalogue and the pets that the commands name. */
-export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<StoredCatalog> {
+export async function readCatalog(sql: SQL, commands: readonly Command[]): Promise<LockedCatalog> {
   const references = catalogReferencesOf(commands)
   const petIds = idArray(petIdsOf(commands))
-  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds, latestPetRows] =
-    await Promise.all([
-      sql
-        .unsafe<{ id: bigint }[]>(
-          `SELECT ${PET_SELECT_LIST} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
-          [petIds],
-        )
-        .execute(),
-      (references.namesCategory
-        ? sql.unsafe<{ id: bigint }[]>(`SELECT ${CATEGORY_SELECT_LIST} FROM categories`)
-        : sql.unsafe<{ id: bigint }[]>(
-            `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ANY ($1::bigint[])
+  const [pets, categories, barcodes, categoriesWithPets, newPetIds, newCategoryIds] = await Promise.all([
+    sql
+      .unsafe<{ id: bigint }[]>(
+        `SELECT ${PET_SELECT_LIST} FROM stock JOIN pets ON pets.id = pet_id WHERE pet_id = ANY ($1::bigint[])`,
+        [petIds],
+      )
+      .execute(),
+    (references.namesCategory
+      ? sql.unsafe<{ id: bigint }[]>(`SELECT ${CATEGORY_SELECT_LIST} FROM categories`)
+      : sql.unsafe<{ id: bigint }[]>(
+          `SELECT ${CATEGORY_SELECT_LIST} FROM categories WHERE id = ANY ($1::bigint[])
             OR id IN (SELECT category_id FROM pets WHERE id = ANY ($2::bigint[]))`,
-            [idArray(references.categories), petIds],
-          )
-      ).execute(),
-      sql<{ id: bigint; barcode: string }[]>`
+          [idArray(references.categories), petIds],
+        )
+    ).execute(),
+    sql<{ id: bigint; barcode: string }[]>`
       SELECT id, barcode FROM pets WHERE barcode = ANY (${arrayText(references.barcodes, quotedElement)}::text[])`.execute(),
-      sql<{ id: bigint }[]>`
+    sql<{ id: bigint }[]>`
       SELECT id FROM unnest(${idArray(references.removedCategories)}::bigint[]) AS removed (id)
       WHERE EXISTS (SELECT FROM pets WHERE category_id = removed.id)`.execute(),
-      takeIds(sql, 'pet_ids', references.neededPetIdCount),
-      takeIds(sql, 'category_ids', references.neededCategoryIdCount),
-      sql
-        .unsafe<{ pet_id: bigint; id: bigint }[]>(
-          `SELECT pet_id, max(id) AS id FROM log WHERE pet_id = ANY ($1::bigint[]) AND ${IS_PET_EDIT} GROUP BY pet_id`,
-          [petIds],
-        )
-        .execute(),
-    ])
+    takeIds(sql, 'pet_ids', references.neededPetIdCount),
+    takeIds(sql, 'category_ids', references.neededCategoryIdCount),
+  ])
   return {
-    catalog: {
-      pets: new Map(pets.map((row) => [row.id, toPet(row)])),
-      categories: new Map(categories.map((row) => [row.id, toCategory(row)])),
-      barcodes: new Map(barcodes.map(({ id, barcode }) => [barcode, id])),
-      categoriesWithPets: new Set(categoriesWithPets.map(({ id }) => id)),
-      newPetIds,
-      newCategoryIds,
-    },
-    latestPetRowIds: new Map(latestPetRows.map(({ pet_id, id }) => [pet_id, id])),
+    pets: new Map(pets.map((row) => [row.id, toPet(row)])),
+    categories: new Map(categories.map((row) => [row.id, toCategory(row)])),
+    barcodes: new Map(barcodes.map(({ id, barcode }) => [barcode, id])),
+    categoriesWithPets: new Set(categoriesWithPets.map(({ id }) => id)),
+    newPetIds,
+    newCategoryIds,
   }
 }
 

@@ -1,6 +1,5 @@
 import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { ImportableDecision } from '../../core/stock/decide.ts'
-import { isPetRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
 import { insertLogSql, LOG_COLUMN_NAMES, LOG_COLUMNS, logValues } from '../log-rows.ts'
 import { ORDER_COLUMNS, orderDetail } from '../order-rows.ts'
 import { type SqlValue, type Statement, statement } from '../sql.ts'
@@ -10,8 +9,6 @@ import { orderArrays, orderUpdateStatement } from './orders.ts'
 
 /** Values that `decisionStatements` needs besides the decision. They were read at the start of the commit. */
 interface StateBefore {
-  /** The id of a pet's latest log row. */
-  readonly lastChangeOf: (petId: bigint) => bigint | null
   /**
    * Values of the sequence `log_ids`. Each reserves a block of consecutive log ids (see `logIdsFrom`). `undefined` if
    * only quantities can change; then the statement that writes the quantities calls `nextval` itself.
@@ -25,55 +22,62 @@ interface StateBefore {
 export function decisionStatements(decision: ImportableDecision, before: StateBefore): Statement[] {
   const { records, orders, catalog, reserved, low } = decision
   const { logIdBlocks } = before
-  if (logIdBlocks === undefined) return records.length === 0 ? [] : [quantityStatement(decision, before)]
+  if (logIdBlocks === undefined) return records.length === 0 ? [] : [quantityStatement(decision)]
   const { added, changed } = orders ?? { added: [], changed: [] }
   const writes: Statement[] = []
   if (catalog !== undefined) writes.push(...catalogStatements(catalog, before.pets ?? new Map()))
   if (records.length > 0 || reserved.size > 0 || low.size > 0 || added.length > 0)
-    writes.push(...recordStatements(decision, before, logIdsFrom(logIdBlocks)))
+    writes.push(...recordStatements(decision, logIdsFrom(logIdBlocks)))
   if (changed.length > 0) writes.push(orderUpdateStatement(changed))
   return writes
 }
 
-const CHANGE_COLUMNS = {
-  ...LOG_COLUMNS,
-  previous_index: 'integer',
-  is_last: 'boolean',
+const STOCK_COLUMNS = {
+  pet_id: 'integer',
+  quantity: 'integer',
+  reserved: 'integer',
   is_low: 'boolean',
 } as const
+/** `first` is the number of the first of its placeholders, for the values of `stockArrays`. */
+const updateStockSql = (first: number) => `
+  UPDATE stock SET
+    quantity = coalesce(new_row.quantity, stock.quantity), reserved = coalesce(new_row.reserved, stock.reserved),
+    is_low = coalesce(new_row.is_low, stock.is_low)
+  FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, first)}) AS new_row (${Object.keys(STOCK_COLUMNS)})
+  WHERE stock.pet_id = new_row.pet_id`
+
+function stockArrays({ quantities, reserved, low }: ImportableDecision): string[] {
+  const petIds = new Set([...quantities.keys(), ...reserved.keys(), ...low.keys()])
+  const rows = Array.from(petIds, (petId) => [
+    petId,
+    quantities.get(petId) ?? null,
+    reserved.get(petId) ?? null,
+    low.get(petId) ?? null,
+  ])
+  return columnArrays(STOCK_COLUMNS, rows)
+}
+
+const LOG_COLUMN_COUNT = LOG_COLUMN_NAMES.length
 const WRITE_QUANTITY_CHANGES = `
   WITH taken AS MATERIALIZED (
     SELECT nextval('log_ids') AS first_id
-  ), changed AS MATERIALIZED (
-    SELECT * FROM unnest(${arrayPlaceholders(CHANGE_COLUMNS)}) AS changed (${Object.keys(CHANGE_COLUMNS)})
   ), recorded AS (
     ${insertLogSql(
-      {
-        ...Object.fromEntries(LOG_COLUMN_NAMES.map((name) => [name, name])),
-        id: 'first_id + id',
-        previous: 'coalesce(first_id + previous_index, previous)',
-      },
-      'FROM taken, changed',
+      { ...Object.fromEntries(LOG_COLUMN_NAMES.map((name) => [name, name])), id: 'first_id + id' },
+      `FROM taken, unnest(${arrayPlaceholders(LOG_COLUMNS)}) AS changed (${LOG_COLUMN_NAMES})`,
     )}
   )
-  UPDATE stock SET quantity = after, last_change = first_id + id, is_low = coalesce(changed.is_low, stock.is_low)
-  FROM taken, changed WHERE is_last AND stock.pet_id = changed.pet_id`
+  ${updateStockSql(LOG_COLUMN_COUNT + 1)}`
 
 /**
  * A statement that writes a decision in which only quantities change. Each value of `log_ids` reserves IDS_PER_BLOCK
  * consecutive ids, so one `nextval` is enough for all rows. The statement calls `nextval` while the pets are locked, so the
  * ids of a pet's rows are in the order of its changes.
  */
-function quantityStatement({ records, low }: ImportableDecision, { lastChangeOf }: StateBefore): Statement {
-  const rows = records.map((record, index) => {
-    // The statement adds the first id.
-    const relativeId = BigInt(index)
-    if (record.kind !== 'change') return [...logValues(record, relativeId, null), null, false, null]
-    const { petId, previousIndex, isLast } = record
-    const isLow = isLast ? (low.get(petId) ?? null) : null
-    return [...logValues(record, relativeId, lastChangeOf(petId)), previousIndex, isLast, isLow]
-  })
-  return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(CHANGE_COLUMNS, rows))
+function quantityStatement(decision: ImportableDecision): Statement {
+  // The statement adds the first id.
+  const rows = decision.records.map((record, index) => logValues(record, BigInt(index)))
+  return statement(WRITE_QUANTITY_CHANGES, ...columnArrays(LOG_COLUMNS, rows), ...stockArrays(decision))
 }
 
 const INSERT_LOG_ROWS = insertSql('log', LOG_COLUMNS)
@@ -86,13 +90,6 @@ const ORDER_LOG_COLUMNS = {
   key_id: 'text',
   detail: 'text',
 } as const
-const STOCK_COLUMNS = {
-  pet_id: 'integer',
-  quantity: 'integer',
-  reserved: 'integer',
-  is_low: 'boolean',
-  last_change: 'integer',
-} as const
 const WRITE_ORDERS_AND_STOCK = `
   WITH logged AS (
     ${insertLogSql(
@@ -100,21 +97,13 @@ const WRITE_ORDERS_AND_STOCK = `
       `FROM unnest(${arrayPlaceholders(ORDER_LOG_COLUMNS)}) AS changed (${Object.keys(ORDER_LOG_COLUMNS)})`,
     )}
   ), stocked AS (
-    UPDATE stock SET
-      quantity = coalesce(new_row.quantity, stock.quantity), reserved = coalesce(new_row.reserved, stock.reserved),
-      is_low = coalesce(new_row.is_low, stock.is_low), last_change = coalesce(new_row.last_change, stock.last_change)
-    FROM unnest(${arrayPlaceholders(STOCK_COLUMNS, 6)}) AS new_row (${Object.keys(STOCK_COLUMNS)})
-    WHERE stock.pet_id = new_row.pet_id
+    ${updateStockSql(6)}
   )
-  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)}) SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 11)})`
+  INSERT INTO orders (${Object.keys(ORDER_COLUMNS)}) SELECT * FROM unnest(${arrayPlaceholders(ORDER_COLUMNS, 10)})`
 
 /** Statements that write the log rows, the stock and the new orders. */
-function recordStatements(
-  { records, reserved, low, orders }: ImportableDecision,
-  { lastChangeOf }: StateBefore,
-  idOf: (index: number) => bigint,
-): Statement[] {
-  const lastRecords = new Map<bigint, PetRecord>()
+function recordStatements(decision: ImportableDecision, idOf: (index: number) => bigint): Statement[] {
+  const { records, orders } = decision
   const orderRows: SqlValue[][] = []
   const otherRows: SqlValue[][] = []
   for (const [index, record] of records.entries()) {
@@ -122,25 +111,13 @@ function recordStatements(
     if (record.kind === 'order') {
       const { order, change, by } = record
       orderRows.push([id, order.petId, by.at, by.keyId, orderDetail(change, order)])
-    } else if (isPetRecord(record)) {
-      const { petId, previousIndex, isLast } = record
-      if (isLast) lastRecords.set(petId, record)
-      const previousId = previousIndex === null ? lastChangeOf(petId) : idOf(previousIndex)
-      otherRows.push(logValues(record, id, previousId))
     } else {
-      otherRows.push(logValues(record, id, null))
+      otherRows.push(logValues(record, id))
     }
   }
-  const petIds = new Set([...lastRecords.keys(), ...reserved.keys(), ...low.keys()])
-  const stockRows = Array.from(petIds, (petId) => {
-    const last = lastRecords.get(petId)
-    const quantity = last === undefined || last.kind === 'removed' ? null : last.after
-    const lastChange = last === undefined ? null : idOf(last.index)
-    return [petId, quantity, reserved.get(petId) ?? null, low.get(petId) ?? null, lastChange]
-  })
   const values = [
     ...columnArrays(ORDER_LOG_COLUMNS, orderRows),
-    ...columnArrays(STOCK_COLUMNS, stockRows),
+    ...stockArrays(decision),
     ...orderArrays(orders?.added ?? []),
   ]
   const writes = [statement(WRITE_ORDERS_AND_STOCK, ...values)]

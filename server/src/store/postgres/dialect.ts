@@ -33,8 +33,7 @@ export const DIALECT = {
   jsonObjectFunction: 'json_build_object',
   apiKeyOrderColumn: 'number',
   newIdentity: [
-    // New log rows get ids above all existing ids, and above those of pruned rows that `last_change` still names.
-    `SELECT setval('log_ids', greatest((SELECT max(id) FROM log), (SELECT max(last_change) FROM stock), 0) + ${IDS_PER_BLOCK})`,
+    `SELECT setval('log_ids', coalesce((SELECT max(id) FROM log), 0) + ${IDS_PER_BLOCK})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",
     ...GENERATED_ID_TABLES.map(

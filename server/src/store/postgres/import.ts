@@ -24,10 +24,10 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
         await tables.compareAll()
         return write()
       }),
-    writeDecision: (decision, lastChangeOf) =>
+    writeDecision: (decision) =>
       session.withSession(async (sql) => {
         const logIdBlocks = await takeLogIdBlocks(sql, decision.records.length)
-        await runAll(sql, decisionStatements(decision, { lastChangeOf, logIdBlocks }))
+        await runAll(sql, decisionStatements(decision, { logIdBlocks }))
       }),
   }
 }

@@ -21,10 +21,7 @@ interface Numbering {
 
 interface PlaceRow extends Omit<LogRow, 'id'> {
   place: bigint
-  /**
-   * Null for a place without a row: subscribers must read the whole stock again. Negative for a change of a category, which
-   * instances of version 1.1 cannot read: they find no such row, and read the whole stock again.
-   */
+  /** Null for a place without a row: subscribers must read the whole stock again. */
   log_id: bigint | null
   /** Null if the place has no row, or if its row was pruned. */
   id: bigint | null
@@ -55,7 +52,7 @@ export function logMethods(connection: Connection): LogMethods {
         pruneStatement(limit, maxRows, HAS_PLACE_OR_NEEDS_NONE),
         statement(`
           DELETE FROM log_places WHERE place < coalesce(
-            (SELECT place FROM log_places WHERE EXISTS (SELECT FROM log WHERE id = abs(log_id)) ORDER BY place LIMIT 1),
+            (SELECT place FROM log_places WHERE EXISTS (SELECT FROM log WHERE id = log_id) ORDER BY place LIMIT 1),
             (SELECT last FROM log_numbering))`),
       ])
       return removed
@@ -130,7 +127,7 @@ function rangeOf({ identity, reserved, earlier }: Numbering): LogRange {
 }
 
 const PLACES_AFTER = `
-  SELECT place, log_id, id, ${LOG_SELECT_LIST} FROM log_places LEFT JOIN log ON id = abs(log_id)
+  SELECT place, log_id, id, ${LOG_SELECT_LIST} FROM log_places LEFT JOIN log ON id = log_id
   WHERE place > $1 ORDER BY place LIMIT $2::bigint`
 
 function placesAfter(session: Session, place: bigint, limit: number) {

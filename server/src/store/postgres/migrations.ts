@@ -11,19 +11,18 @@ import { NewerTablesError } from './failures.ts'
 import { TABLES, UPGRADE_OF_1_1_0 } from './tables.ts'
 
 export const VERSIONS: TableVersions = {
-  createdVersion: 15,
+  createdVersion: 16,
   tables: TABLES,
-  migrations: [{ from: 9, to: 15, sql: UPGRADE_OF_1_1_0 }],
+  migrations: [{ from: 9, to: 16, sql: UPGRADE_OF_1_1_0 }],
 }
 
 const NEWEST_VERSION = newestVersion(VERSIONS)
 
 /**
  * The oldest program that can use tables of NEWEST_VERSION. A program is identified by the newest version of the tables that it
- * knows. Instances are replaced one by one, so a migration only adds tables and columns. A later migration removes the parts
- * that only old instances need. See docs/upgrading.md.
+ * knows. A migration that only adds tables and columns keeps this number. See docs/upgrading.md.
  */
-const OLDEST_PROGRAM = 9
+const OLDEST_PROGRAM = 16
 
 /** An advisory lock. The number is arbitrary: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n

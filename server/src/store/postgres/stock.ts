@@ -25,7 +25,7 @@ import {
   MAX_CHANGES_TO_APPLY,
   type StockRow,
   toItem,
-  toLinkedEntry,
+  toLockedEntry,
 } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
@@ -221,9 +221,9 @@ async function decideAndWrite(
         return Promise.resolve([])
       }
       onLocked?.()
-      const entries = new Map(petRows.map((row) => [row.pet_id, toLinkedEntry(row)]))
+      const entries = new Map(petRows.map((row) => [row.pet_id, toLockedEntry(row)]))
       const isLocked = (petId: bigint) => entries.has(petId)
-      const lockedCatalog = storedCatalog && onlyLockedPets(storedCatalog.catalog, isLocked)
+      const lockedCatalog = storedCatalog && onlyLockedPets(storedCatalog, isLocked)
       const lockedOrders = orderRows && toLockedOrders(orderRows, isLocked)
       if (lockedOrders !== undefined && !clock.isCredible(lockedOrders.now)) {
         decision = 'clock_jumped'
@@ -239,8 +239,6 @@ async function decideAndWrite(
         ...(decision.answers.length > 0 ? [answersStatement(decision.answers)] : []),
         ...(decision.webhooks === undefined ? [] : webhookStatements(decision.webhooks)),
         ...decisionStatements(decision, {
-          lastChangeOf: (petId) =>
-            entries.get(petId)?.lastChange ?? storedCatalog?.latestPetRowIds.get(petId) ?? null,
           logIdBlocks: lockedOrders?.logIdBlocks ?? logIdBlocks,
           pets: lockedCatalog?.pets,
         }),

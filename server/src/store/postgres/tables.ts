@@ -1,5 +1,5 @@
 import { SKIPPED_ID_COUNT } from '../generated-ids.ts'
-import { IS_PET_EDIT } from '../log-rows.ts'
+import { LOG_INDEXES } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables, sharedUpgrade, type TableTerms } from '../tables.ts'
 import { DIALECT, IDS_PER_BLOCK } from './dialect.ts'
@@ -15,9 +15,6 @@ const PORTION = 20_000
 
 /** The highest bigint, for a LIMIT that does not limit. */
 const NO_LIMIT = '9223372036854775807'
-
-/** A change of a category has a negative `log_id`: see PlaceRow in log.ts. */
-const NUMBERED_ID = "CASE kind WHEN 'category' THEN -id ELSE id END"
 
 const TERMS: TableTerms = {
   ...DIALECT.types,
@@ -60,7 +57,7 @@ const NUMBERING_FUNCTIONS = `
       SELECT pg_current_snapshot() AS now, prunings,
         prunings <> state.prunings AND pruned_xid >= pg_snapshot_xmin(state.snapshot) AS is_cut, examined.*
         INTO found FROM log_state, (
-          SELECT count(*) AS examined_rows, coalesce(array_agg(${NUMBERED_ID} ORDER BY id)
+          SELECT count(*) AS examined_rows, coalesce(array_agg(id ORDER BY id)
             FILTER (WHERE id > state.floor), '{}') AS fresh
           FROM log_since(state.snapshot, most + 1)
         ) AS examined;
@@ -102,7 +99,7 @@ const NUMBERING_FUNCTIONS = `
       SELECT prunings, prunings <> state.prunings AND pruned_xid >= pg_snapshot_xmin(state.snapshot) AS is_cut
         INTO removed FROM log_state;
       SELECT max(id) AS last_id,
-        coalesce(array_agg(${NUMBERED_ID} ORDER BY id) FILTER (WHERE id > state.floor
+        coalesce(array_agg(id ORDER BY id) FILTER (WHERE id > state.floor
           AND pg_visible_in_snapshot(xid, state.round_snapshot) AND NOT pg_visible_in_snapshot(xid, state.snapshot)), '{}')
           AS fresh
         INTO portion
@@ -144,8 +141,7 @@ export const TABLES = `
 
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. Each page has free space, so that an update stays in
-  -- its page and does not write to the indexes. last_change is the pet's latest row in the log, and each row links to the
-  -- previous row.
+  -- its page and does not write to the indexes.
   CREATE TABLE stock (
     pet_id      bigint PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
@@ -154,8 +150,7 @@ export const TABLES = `
     -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
     -- stock reads no other row.
     low_at      bigint,
-    is_low      boolean NOT NULL DEFAULT false,
-    last_change bigint
+    is_low      boolean NOT NULL DEFAULT false
   ) WITH (fillfactor = 80);
   CREATE INDEX stock_by_status ON stock (status, pet_id);
 
@@ -167,7 +162,7 @@ export const TABLES = `
   --   change: the quantity of a pet changed.
   --   pet: a pet was created or edited; the row has its new state.
   --   removed: a pet was removed.
-  --   order, low, recovered: an order changed, or a pet crossed its threshold. The column previous does not link these rows.
+  --   order, low, recovered: an order changed, or a pet crossed its threshold.
   --   category: a category changed.
   --   relist: too much changed at once, so subscribers must read the whole stock again.
   CREATE TABLE log (
@@ -180,8 +175,6 @@ export const TABLES = `
     status   text,
     at       bigint NOT NULL,
     key_id   text COLLATE "C" NOT NULL,
-    -- The id of the pet's previous row.
-    previous bigint,
     xid      xid8 NOT NULL DEFAULT pg_current_xact_id(),
     -- The reason that the caller gave.
     reason    text,
@@ -190,7 +183,7 @@ export const TABLES = `
     detail    text
   );
   CREATE INDEX log_by_xid ON log (xid);
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
+  ${LOG_INDEXES}
   ${CROSSINGS_INDEX};
 
   CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -263,23 +256,6 @@ export const TABLES = `
   CREATE SEQUENCE category_ids;
 
   ${sharedTables(TERMS)}
-  -- Only instances of version 1.1 use these two tables. They do not see bans of later versions, nor do later versions see theirs,
-  -- but both enforce the windows.
-  CREATE TABLE bans (
-    key_id    text COLLATE "C" NOT NULL,
-    number    bigint NOT NULL,
-    began_at  bigint NOT NULL,
-    ends_at   bigint NOT NULL,
-    lifted_at bigint,
-    PRIMARY KEY (key_id, number)
-  );
-  CREATE TABLE usage_days (
-    key_id   text COLLATE "C" NOT NULL,
-    day      text COLLATE "C" NOT NULL,
-    accepted bigint NOT NULL,
-    rejected bigint NOT NULL,
-    PRIMARY KEY (key_id, day)
-  ) WITH (fillfactor = 50);
 
   -- The token identifies one run of the server. register_server writes another token if the row is missing or does not match.
   -- The row is missing after a crash, because recovery truncates unlogged tables, and after the promotion of a standby, because
@@ -394,6 +370,5 @@ export const UPGRADE_OF_1_1_0 = `
   SET LOCAL lock_timeout = '3s';
   ${sharedUpgrade(TERMS)}
   DROP INDEX IF EXISTS pet_words;
-  DROP INDEX pets_by_words;
   DROP FUNCTION log_server();
 ${NUMBERING_FUNCTIONS}`

@@ -11,7 +11,7 @@ import {
   toPet,
 } from '../catalog-rows.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
-import { ENTRY_COLUMNS, entryValues, IS_PET_EDIT } from '../log-rows.ts'
+import { ENTRY_COLUMNS, entryValues } from '../log-rows.ts'
 import { categoryStatements } from '../pets.ts'
 import { type SqlValue, upsertSql } from '../sql.ts'
 import { DIALECT, findAll, idGenerator, runAll, toSqlite } from './dialect.ts'
@@ -29,9 +29,6 @@ export function catalogTables(database: Database) {
   const listCategories = database.query<object, []>(`SELECT ${CATEGORY_SELECT_LIST} FROM categories`)
   const findBarcodeOwner = database.query<{ id: bigint }, [string]>('SELECT id FROM pets WHERE barcode = ?')
   const findAnyPetIn = database.query<unknown, [bigint]>('SELECT 1 FROM pets WHERE category_id = ? LIMIT 1')
-  const findLatestPetRowId = database.query<{ id: bigint | null }, [bigint]>(
-    `SELECT max(id) AS id FROM log WHERE pet_id = ? AND ${IS_PET_EDIT}`,
-  )
   const clearBarcode = database.query<unknown, [bigint]>(
     'UPDATE pets SET barcode = NULL WHERE id = ? AND barcode IS NOT NULL',
   )
@@ -69,12 +66,6 @@ export function catalogTables(database: Database) {
         newCategoryIds: categoryIdGenerator.findUnused(references.neededCategoryIdCount),
       }
     },
-
-    /**
-     * The log row that removed the pet, or null if the pet never existed. If the pet is created again, its first log row links
-     * to that row, so its history continues.
-     */
-    latestPetRowId: (petId: bigint): bigint | null => findLatestPetRowId.get(petId)?.id ?? null,
 
     write: (changes: CatalogChanges): void => {
       const { pets, thresholds } = changes

@@ -22,10 +22,6 @@ export const DIALECT: Dialect = {
   apiKeyOrderColumn: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
-    // A copy may have an empty log, and `pruned_up_to` is not copied. Without this statement, new log ids would start at 1, and
-    // `last_change` would refer to the wrong rows.
-    `UPDATE log_state SET pruned_up_to = max(pruned_up_to, coalesce((SELECT max(last_change) FROM stock), 0))
-      WHERE NOT EXISTS (SELECT 1 FROM log)`,
     ...GENERATED_ID_TABLES.map(
       (table) => `UPDATE last_ids SET ${table} = max(${table}, coalesce((${highestIdSql(table)}), ${table}))`,
     ),

@@ -11,7 +11,7 @@ import {
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
-import { isPetRecord, type LogRecord, type PetRecord } from '../../core/stock/stock-draft.ts'
+import type { LogRecord } from '../../core/stock/stock-draft.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
@@ -26,7 +26,7 @@ import {
   MAX_CHANGES_TO_APPLY,
   type StockRow,
   toItem,
-  toLinkedEntry,
+  toLockedEntry,
 } from '../log-rows.ts'
 import { orderDetail } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
@@ -119,7 +119,7 @@ function commandDecider(connection: Connection, clock: Clock) {
   const findWebhooks = database.query<WebhookRow, []>(`SELECT ${WEBHOOK_FIELDS} FROM ${WEBHOOKS_WITH_OWNERS}`)
 
   return (commands: readonly SubmittedCommand[]): Decision => {
-    const entries = findAll(petIdsOf(commands), findEntry, toLinkedEntry)
+    const entries = findAll(petIdsOf(commands), findEntry, toLockedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
     const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
@@ -130,10 +130,7 @@ function commandDecider(connection: Connection, clock: Clock) {
       webhooks: needsSection(commands, 'webhooks') ? toLockedWebhooks(findWebhooks.all()) : undefined,
     })
     answers.add(decision.answers)
-    writeDecision(decision, (petId) => {
-      const entry = entries.get(petId)
-      return entry === undefined ? catalog.latestPetRowId(petId) : entry.lastChange
-    })
+    writeDecision(decision)
     if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
     const lastOrder = decision.orders?.added.at(-1)
     if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
@@ -141,16 +138,13 @@ function commandDecider(connection: Connection, clock: Clock) {
   }
 }
 
-/**
- * Returns a function that writes a decision inside a commit. `lastChangeOf` must return the id of the pet's latest log row
- * before the commit; null if the pet has none.
- */
+/** Returns a function that writes a decision inside a commit. */
 export function decisionWriter(connection: Connection) {
   const { database } = connection
   const orders = orderTable(database)
   const catalog = catalogTables(database)
-  const setQuantity = database.query<unknown, [number, bigint, bigint]>(
-    'UPDATE stock SET quantity = ?, last_change = ? WHERE pet_id = ?',
+  const setQuantity = database.query<unknown, [number, bigint]>(
+    'UPDATE stock SET quantity = ? WHERE pet_id = ?',
   )
   const setReserved = database.query<unknown, [number, bigint]>(
     'UPDATE stock SET reserved = ? WHERE pet_id = ?',
@@ -169,7 +163,6 @@ export function decisionWriter(connection: Connection) {
       status: '?',
       at: '?',
       key_id: '?',
-      previous: '?',
       reason: '?',
       reference: '?',
     }),
@@ -177,36 +170,27 @@ export function decisionWriter(connection: Connection) {
   const insertOrderRow = database.query<unknown, SqlValue[]>(
     insertLogSql({ id: '?', kind: "'order'", pet_id: '?', at: '?', key_id: '?', detail: '?' }),
   )
-  const setLastChange = database.query<unknown, [bigint, bigint]>(
-    'UPDATE stock SET last_change = ? WHERE pet_id = ?',
-  )
   const setLow = database.query<unknown, [number, bigint]>('UPDATE stock SET is_low = ? WHERE pet_id = ?')
 
-  const insertLogRow = (record: LogRecord, id: bigint, previousOf: (record: PetRecord) => bigint | null) => {
+  const insertLogRow = (record: LogRecord, id: bigint) => {
     if (record.kind === 'change') {
       const { petId, before, after, status, by } = record
       const { at, keyId, reason = null, reference = null } = by
-      const previous = previousOf(record)
-      insertQuantityRow.run(id, petId, before, after, status, at, keyId, previous, reason, reference)
-      if (record.isLast) setQuantity.run(after, id, petId)
+      insertQuantityRow.run(id, petId, before, after, status, at, keyId, reason, reference)
     } else if (record.kind === 'order') {
       const { order, change, by } = record
       insertOrderRow.run(id, order.petId, by.at, by.keyId, orderDetail(change, order))
-    } else if (isPetRecord(record)) {
-      insertRow.run(...logValues(record, id, previousOf(record)))
-      if (record.isLast) setLastChange.run(id, record.petId)
     } else {
-      insertRow.run(...logValues(record, id, null))
+      insertRow.run(...logValues(record, id))
     }
   }
 
-  return (decision: ImportableDecision, lastChangeOf: (petId: bigint) => bigint | null): void => {
+  return (decision: ImportableDecision): void => {
     const { records } = decision
     if (decision.catalog !== undefined) catalog.write(decision.catalog)
     const firstId = records.length === 0 ? 0n : connection.logEnd().position + 1n
-    const previousOf = ({ petId, previousIndex }: PetRecord) =>
-      previousIndex === null ? lastChangeOf(petId) : firstId + BigInt(previousIndex)
-    for (const [index, record] of records.entries()) insertLogRow(record, firstId + BigInt(index), previousOf)
+    for (const [index, record] of records.entries()) insertLogRow(record, firstId + BigInt(index))
+    for (const [petId, quantity] of decision.quantities) setQuantity.run(quantity, petId)
     for (const [petId, reserved] of decision.reserved) setReserved.run(reserved, petId)
     for (const [petId, isLow] of decision.low) setLow.run(Number(isLow), petId)
     if (decision.orders !== undefined) orders.write(decision.orders)

@@ -1,4 +1,4 @@
-import { IS_PET_EDIT } from '../log-rows.ts'
+import { LOG_INDEXES } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables, sharedUpgrade, type TableTerms } from '../tables.ts'
 import { DIALECT } from './dialect.ts'
@@ -29,9 +29,7 @@ export const TABLES = `
   CREATE INDEX pets_by_category ON pets (category_id, id);
 
   -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
-  -- and not in pets, so that listing the stock reads one narrow table. last_change is the pet's latest row in the log, and
-  -- each row links to the previous row. An index by pet would also find these rows, but every update would write to a random
-  -- page of the index.
+  -- and not in pets, so that listing the stock reads one narrow table.
   CREATE TABLE stock (
     pet_id      INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
     quantity    INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
@@ -40,8 +38,7 @@ export const TABLES = `
     -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
     -- stock reads no other row.
     low_at      INTEGER,
-    is_low      INTEGER NOT NULL DEFAULT 0,
-    last_change INTEGER
+    is_low      INTEGER NOT NULL DEFAULT 0
   ) STRICT;
   CREATE INDEX stock_by_status ON stock (status, pet_id);
 
@@ -50,7 +47,7 @@ export const TABLES = `
   --   change: the quantity of a pet changed.
   --   pet: a pet was created or edited; the row has its new state.
   --   removed: a pet was removed.
-  --   order, low, recovered: an order changed, or a pet crossed its threshold. The column previous does not link these rows.
+  --   order, low, recovered: an order changed, or a pet crossed its threshold.
   --   category: a category changed.
   --   relist: too much changed at once, so subscribers must read the whole stock again.
   CREATE TABLE log (
@@ -64,15 +61,13 @@ export const TABLES = `
     status   TEXT,
     at       INTEGER NOT NULL,
     key_id   TEXT NOT NULL,
-    -- The id of the pet's previous row.
-    previous INTEGER,
     -- The reason that the caller gave.
     reason    TEXT,
     reference TEXT,
     -- The order, pet or category after the change, as JSON.
     detail    TEXT
   ) STRICT;
-  CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
+  ${LOG_INDEXES}
   ${CROSSINGS_INDEX};
   CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
     BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
@@ -99,8 +94,4 @@ export const TABLES = `
 `
 
 /** Changes the tables of 1.1.0 to those of TABLES. */
-export const UPGRADE_OF_1_1_0 = `
-  ${sharedUpgrade(TERMS)}
-  DROP INDEX pets_by_words;
-  DROP TABLE bans;
-  DROP TABLE usage_days`
+export const UPGRADE_OF_1_1_0 = sharedUpgrade(TERMS)
