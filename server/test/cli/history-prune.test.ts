@@ -117,25 +117,22 @@ describe('petstore history prune in a terminal', () => {
   })
   afterEach(() => shop.close())
 
-  test.each([
-    ['y\n', 0, 1],
-    ['n\n', 1, CHANGES],
-  ])('asks, and follows the answer %j', async (answer, code, left) => {
+  test('asks, and changes nothing if the answer is no', async () => {
     const { exitCode, shown } = await petstoreInTerminal(
       ['history', 'prune', '--keep', '1', '--database-url', shop.database.url],
       '[y/N]',
-      (program) => program.type(answer),
+      (program) => program.type('n\n'),
     )
     expect(shown).toMatch(/counting +0 entries/)
-    expect(shown).toContain(code === 0 ? '1 entry is left' : 'nothing was changed')
-    expect([exitCode, (await shop.history()).length]).toEqual([code, left])
+    expect(shown).toContain('nothing was changed')
+    expect([exitCode, (await shop.history()).length]).toEqual([1, CHANGES])
   })
 })
 
-describe.each(ON_BOTH)('a service on %s', (_, onPostgres) => {
+describe('a service', () => {
   let service: TestService
   beforeEach(async () => {
-    service = await TestService.start({ onPostgres, realTime: true })
+    service = await TestService.start({ realTime: true })
   })
   afterEach(() => service.stop())
 
@@ -146,7 +143,6 @@ describe.each(ON_BOTH)('a service on %s', (_, onPostgres) => {
 
   test('while the history is pruned: updates continue, and followers of pruned changes list again', async () => {
     await addChanges(service.store)
-    const prune = () => petstore(['history', 'prune', '--keep', '0', '--yes'], { env: env() })
     const events = `${service.address}/v1/inventory/events`
     const follower = await EventReader.open(events, service.key)
     await follower.until(() => follower.lastId !== undefined)
@@ -157,10 +153,12 @@ describe.each(ON_BOTH)('a service on %s', (_, onPostgres) => {
     const updating = (async () => {
       while (isPruning) await set(2n, ++quantity)
     })()
-    expect((await prune()).exitCode).toBe(0)
+    // A process of its own, because pruning blocks this one.
+    const pruned = await petstore(['history', 'prune', '--keep', '0', '--yes'], { env: env() })
+    expect(pruned.exitCode).toBe(0)
     isPruning = false
     await updating
-    await prune()
+    await runCommand(['history', 'prune', '--keep', '0', '--yes'], { env: env() })
     await set(2n, ++quantity)
     // A follower that was behind must list again, like those who come later.
     await follower.until(() => {

@@ -14,7 +14,7 @@ let lastRun: Promise<unknown> = Promise.resolve()
 /**
  * Runs a command like a process without a terminal, but in this process, which is faster. Commands run one after the other,
  * because they share the folder, environment and output of the process. Commands that need standard input, a terminal or a
- * signal, or that run beside a service, need a process: `petstore`.
+ * signal, or that would block a busy service of this process, need a process: `petstore`.
  */
 export function runCommand(args: readonly string[], options: RunOptions = {}): Promise<Outcome> {
   const run = lastRun.then(() => runAlone(args, options))
