@@ -1,19 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
 import { makeOrder } from '../support/orders.ts'
-import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
+import { petsNumbered } from '../support/pets.ts'
+import { signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
-const PETS: readonly StockedPet[] = Array.from({ length: 20 }, (_, index) => ({
-  id: BigInt(index + 1),
-  name: `Pet no. ${index + 1}`,
-  categoryId: 1n,
-  status: 'available',
-  quantity: 100,
-}))
-
-const shop = useShop({ pets: PETS })
+const shop = useShop({ pets: petsNumbered(20, () => ({ quantity: 100 })) })
 
 const tile = (page: Page, name: string) => page.locator('.tile', { hasText: name })
 const tileText = async (page: Page, name: string) =>
@@ -21,232 +13,141 @@ const tileText = async (page: Page, name: string) =>
 const rowsOf = (page: Page, name: string) =>
   page.getByRole('list', { name, exact: true }).getByRole('listitem')
 
-async function adjust(reason: string, petId: number, delta: number): Promise<void> {
-  const body = JSON.stringify({ reason, changes: [{ petId, delta }] })
-  const { status } = await shop.service.call('POST', '/inventory/adjustments', {
-    body,
-    headers: JSON_HEADERS,
+const adjust = (reason: string, petId: number, delta: number) =>
+  shop.send('POST', '/inventory/adjustments', { reason, changes: [{ petId, delta }] })
+
+test('sales and deliveries are counted as they happen, drawn by day, and lead to the place to act', async () => {
+  await adjust('sold', 1, -30)
+  const page = await shop.signedIn({ path: '/#/overview' })
+  await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 30 0 yesterday')
+  await adjust('sold', 2, -12)
+  await adjust('received', 3, 40)
+  // A return and a correction are neither sold nor received.
+  await adjust('corrected', 3, -5)
+  await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 42 0 yesterday')
+  await expectSoon(() => tileText(page, 'Sold in 7 days'), 'Sold in 7 days 42 0 in the 7 days before')
+  await expectSoon(() => tileText(page, 'Received in 7 days'), 'Received in 7 days 40 40 today')
+  await rowsOf(page, 'Sold most').getByText('Pet number 2', { exact: true }).waitFor()
+  expect(await rowsOf(page, 'Sold most').allInnerTexts()).toEqual([
+    expect.stringMatching(/^Pet number 1\s+30\s/),
+    expect.stringMatching(/^Pet number 2\s+12\s/),
+  ])
+  const table = page.getByRole('table', { name: 'Units per day' })
+  expect(await table.getByRole('row').last().getByRole('cell').allInnerTexts()).toEqual(['42', '40'])
+  expect(await table.getByRole('row').count()).toBe(15)
+  await tile(page, 'Received in 7 days').getByRole('link').click()
+  await page.waitForFunction(() => location.hash === '#/activity?reason=received')
+})
+
+test('overdue orders, orders of today and holds that expire soon are listed, and leave when they are done', async () => {
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+  const shipped = (petId: number, shipDate: string) => makeOrder(shop, { petId, quantity: 1, shipDate })
+  const overdue = await shipped(4, days(-3))
+  await shipped(5, days(5))
+  await makeOrder(shop, { petId: 6, quantity: 2, holdSeconds: 1_800 })
+  const page = await shop.signedIn({ path: '/#/overview' })
+  await expectSoon(() => tileText(page, 'Orders due'), 'Orders due 1 1 overdue')
+  await expectSoon(() => tileText(page, 'Holds that'), 'Holds that expire soon 1 Within 24 hours')
+  const rows = rowsOf(page, 'Orders that need you')
+  await rows.getByText('Pet number 4').waitFor()
+  expect(await rows.allInnerTexts()).toEqual([
+    expect.stringMatching(/^1 × Pet number 4\s+Overdue/),
+    expect.stringMatching(/^2 × Pet number 6\s+Expires in \d+ min/),
+  ])
+  await shop.service.call('DELETE', `/store/orders/${overdue}`)
+  await expectSoon(() => rows.count(), 1)
+  await page.getByRole('link', { name: 'All orders' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
+})
+
+test('pets that run out within the chosen time at the current pace are listed, and lead to the pet and back', async () => {
+  // A week is the shortest time for a pace: 70 sold are 10 a day, so 30 last for 3 days.
+  await adjust('sold', 7, -70)
+  await adjust('sold', 8, -49)
+  const page = await shop.signedIn({ path: '/#/overview' })
+  const rows = rowsOf(page, 'Runs out soon')
+  await page.getByRole('button', { name: '3 days' }).click()
+  await expectSoon(() => rows.count(), 1)
+  expect(await rows.first().innerText()).toMatch(/^Pet number 7\s+3 d · 30 free · 70 a week/)
+  // Reserved units cannot be sold.
+  await makeOrder(shop, { petId: 8, quantity: 51 })
+  await rows.first().getByText('Nothing free · 49 a week').waitFor()
+  await rows.first().getByRole('link').click()
+  await page.getByRole('heading', { level: 1, name: 'Pet number 8' }).waitFor()
+  await page.getByRole('link', { name: 'Back to Overview' }).click()
+  await page.getByRole('link', { name: 'Reorder list' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Low stock' }).waitFor()
+})
+
+test('nothing is said to run out until the stock is loaded', async () => {
+  const page = await shop.page({ path: '/#/overview', provokes: [500] })
+  await page.route('**/v1/inventory/search*', (route) => route.fulfill({ status: 500, body: '{}' }))
+  await signIn(page, shop.service.key)
+  const alert = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
+  await alert.waitFor()
+  await tile(page, 'Sold today')
+    .getByText(/yesterday$/)
+    .waitFor()
+  await page.getByRole('button', { name: '3 days' }).click()
+  expect(await page.getByText(/^Nothing runs out/).count()).toBe(0)
+  await page.unroute('**/v1/inventory/search*')
+  await alert.getByRole('button').click()
+  await tile(page, 'Low stock').locator('.skeleton').waitFor({ state: 'detached' })
+  const outcome = rowsOf(page, 'Runs out soon').or(page.getByText(/^Nothing runs out/))
+  await outcome.first().waitFor()
+})
+
+test('the plan usage is for administrators, and follows every response', async () => {
+  const plain = await shop.service.createKey('free', { permissions: ['stock'] })
+  const other = await shop.signedIn({ path: '/#/overview', key: plain.secret })
+  await tile(other, 'Sold today').waitFor()
+  expect(await other.getByText('Plan usage').count()).toBe(0)
+
+  const { secret } = await shop.service.createKey('free', { permissions: ['stock', 'keys'] })
+  const page = await shop.signedIn({ key: secret })
+  let left = 60
+  page.on('response', (response) => {
+    left = Number(response.headers()['x-ratelimit-remaining'] ?? left)
   })
-  expect(status).toBe(200)
-}
+  const minute = page.locator('.limit-meter', { hasText: 'This minute' })
+  const followsResponses = () =>
+    expectSoon(async () => (await minute.innerText()).includes(`${60 - left} of 60 used`), true)
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await followsResponses()
+  for (let count = 0; count < 20; count++) await shop.service.call('GET', '/inventory/1', { key: secret })
+  // A pet of an unknown category makes the page request the categories.
+  const naming = page.waitForResponse(/\/v1\/categories/)
+  await shop.service.store.addPets([
+    { id: 61n, name: 'New one', categoryId: 61n, status: 'available', quantity: 1 },
+  ])
+  await naming
+  await followsResponses()
+})
 
-test(
-  'a pet with nothing left is sold out, without a threshold and whatever its status',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/overview' })
-    await tile(page, 'Low stock').getByText('None sold out').waitFor()
-    const body = JSON.stringify({ status: 'pending' })
-    await shop.service.call('PATCH', '/pets/20', { body, headers: JSON_HEADERS })
-    await shop.setElsewhere(20n, 0)
-    await tile(page, 'Low stock').getByText('1 sold out').waitFor()
-    await page.getByRole('link', { name: 'Stock', exact: true }).click()
-    await page.locator('#pet-20').getByText('sold out', { exact: true }).waitFor()
-    await page.getByRole('link', { name: 'Pets', exact: true }).click()
-    const pet = page.getByRole('listitem', { name: 'Pet no. 20', exact: true })
-    await pet.getByText('sold out', { exact: true }).waitFor()
-    await page.getByRole('link', { name: 'Receive' }).click()
-    await page.getByRole('combobox', { name: 'Scan or search' }).fill('no. 20')
-    await page
-      .getByRole('option', { name: /^Pet no\. 20/ })
-      .getByText('sold out')
-      .waitFor()
-  },
-  BROWSER_TEST_MS,
-)
+test('the figures come back by themselves after an outage', async () => {
+  const page = await shop.signedIn({ path: '/#/orders', provokes: [503] })
+  await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
+  await page.route('**/v1/**', (route) => route.fulfill({ status: 503, body: '{}' }))
+  await page.getByRole('link', { name: 'Overview' }).click()
+  const retry = page.getByRole('button', { name: 'Try again' })
+  await retry.first().waitFor()
+  await page.unroute('**/v1/**')
+  for (const name of ['Sold today', 'Received in 7 days', 'Orders due'])
+    await tile(page, name).locator('.skeleton').waitFor({ state: 'detached' })
+  await page.locator('.limit-meter').first().waitFor()
+  await expectSoon(() => retry.count(), 0)
+})
 
-test(
-  'sales and deliveries are counted as they happen, drawn by day, and lead to the place to act',
-  async () => {
-    await adjust('sold', 1, -30)
-    const page = await shop.signedIn({ path: '/#/overview' })
-    await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 30 0 yesterday')
-    await adjust('sold', 2, -12)
-    await adjust('received', 3, 40)
-    // A return and a correction are neither sold nor received.
-    await adjust('corrected', 3, -5)
-    await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 42 0 yesterday')
-    await expectSoon(() => tileText(page, 'Sold in 7 days'), 'Sold in 7 days 42 0 in the 7 days before')
-    await expectSoon(() => tileText(page, 'Received in 7 days'), 'Received in 7 days 40 40 today')
-    await rowsOf(page, 'Sold most').getByText('Pet no. 2', { exact: true }).waitFor()
-    expect(await rowsOf(page, 'Sold most').allInnerTexts()).toEqual([
-      expect.stringMatching(/^Pet no\. 1\s+30\s/),
-      expect.stringMatching(/^Pet no\. 2\s+12\s/),
-    ])
-    const table = page.getByRole('table', { name: 'Units per day' })
-    expect(await table.getByRole('row').last().getByRole('cell').allInnerTexts()).toEqual(['42', '40'])
-    expect(await table.getByRole('row').count()).toBe(15)
-    await tile(page, 'Received in 7 days').getByRole('link').click()
-    await page.waitForFunction(() => location.hash === '#/activity?reason=received')
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'overdue orders, orders of today and holds that expire soon are listed, and leave when they are done',
-  async () => {
-    const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
-    const shipped = async (petId: number, shipDate: string) => {
-      const body = JSON.stringify({ petId, quantity: 1, shipDate })
-      const { status, json } = await shop.service.call('POST', '/store/orders', {
-        body,
-        headers: JSON_HEADERS,
-      })
-      expect(status).toBe(201)
-      return (json as { id: number }).id
-    }
-    const overdue = await shipped(4, days(-3))
-    await shipped(5, days(5))
-    await makeOrder(shop.service, { petId: 6, quantity: 2, holdSeconds: 1_800 })
-    const page = await shop.signedIn({ path: '/#/overview' })
-    await expectSoon(() => tileText(page, 'Orders due'), 'Orders due 1 1 overdue')
-    await expectSoon(() => tileText(page, 'Holds that'), 'Holds that expire soon 1 Within 24 hours')
-    const rows = rowsOf(page, 'Orders that need you')
-    await rows.getByText('Pet no. 4').waitFor()
-    expect(await rows.allInnerTexts()).toEqual([
-      expect.stringMatching(/^1 × Pet no\. 4\s+Overdue/),
-      expect.stringMatching(/^2 × Pet no\. 6\s+Expires in (30|29) min/),
-    ])
-    await shop.service.call('DELETE', `/store/orders/${overdue}`)
-    await expectSoon(() => rows.count(), 1)
-    await page.getByRole('link', { name: 'All orders' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'pets that run out within the chosen time at the current pace are listed, the earliest first',
-  async () => {
-    // A week is the shortest time for a pace: 70 sold are 10 a day, so 30 last for 3 days.
-    await adjust('sold', 7, -70)
-    await adjust('sold', 8, -49)
-    await adjust('sold', 9, -7)
-    const page = await shop.signedIn({ path: '/#/overview' })
-    const rows = rowsOf(page, 'Runs out soon')
-    await page.getByRole('button', { name: '3 days' }).click()
-    await expectSoon(() => rows.count(), 1)
-    expect(await rows.first().innerText()).toMatch(/^Pet no\. 7\s+3 d · 30 free · 70 a week/)
-    await page.getByRole('button', { name: '14 days' }).click()
-    await expectSoon(() => rows.count(), 2)
-    expect(await rows.last().innerText()).toMatch(/^Pet no\. 8\s+7 d · 51 free · 49 a week/)
-    // Reserved units cannot be sold.
-    await makeOrder(shop.service, { petId: 8, quantity: 51 })
-    await rows.first().getByText('Nothing free · 49 a week').waitFor()
-    await rows.first().getByRole('link').click()
-    await page.getByRole('heading', { level: 1, name: 'Pet no. 8' }).waitFor()
-    await page.getByRole('link', { name: 'Back to Overview' }).click()
-    await page.getByRole('link', { name: 'Reorder list' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Low stock' }).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'nothing is said to run out until the stock is loaded',
-  async () => {
-    const page = await shop.page({ path: '/#/overview', provokes: [500] })
-    await page.route('**/v1/inventory/search*', (route) => route.fulfill({ status: 500, body: '{}' }))
-    await signIn(page, shop.service.key)
-    const alert = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
-    await alert.waitFor()
-    await tile(page, 'Sold today')
-      .getByText(/yesterday$/)
-      .waitFor()
-    await page.getByRole('button', { name: '3 days' }).click()
-    expect(await page.getByText(/^Nothing runs out/).count()).toBe(0)
-    await page.unroute('**/v1/inventory/search*')
-    await alert.getByRole('button').click()
-    await tile(page, 'Low stock').locator('.skeleton').waitFor({ state: 'detached' })
-    const outcome = rowsOf(page, 'Runs out soon').or(page.getByText(/^Nothing runs out/))
-    await outcome.first().waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'the plan usage is for administrators, follows every response, and costs one request',
-  async () => {
-    const plain = await shop.service.createKey('free', { permissions: ['stock'] })
-    const other = await shop.signedIn({ path: '/#/overview', key: plain.secret })
-    await tile(other, 'Sold today').waitFor()
-    expect(await other.getByText('Plan usage').count()).toBe(0)
-
-    const { secret } = await shop.service.createKey('free', { permissions: ['stock', 'keys'] })
-    const page = await shop.page()
-    let asked = 0
-    let left = 60
-    page.on('response', (response) => {
-      if (new URL(response.url()).pathname === '/v1/limits') asked++
-      left = Math.min(left, Number(response.headers()['x-ratelimit-remaining'] ?? 60))
-    })
-    const minute = page.locator('.limit-meter', { hasText: 'This minute' })
-    const day = page.locator('.limit-meter', { hasText: 'This day' })
-    // The number of requests depends on the speed of the machine: the service counts them.
-    const showsLeft = async () => {
-      const end = Date.now() + 30_000
-      const expected = () =>
-        new RegExp(
-          `\\b${left} left\\s+${60 - left} of 60 used · resets in \\d+ s.*\\b${60 - left} of 1,000 used`,
-          's',
-        )
-      const shown = async () => (await minute.innerText()) + (await day.innerText())
-      let isShown = false
-      while (!isShown && Date.now() < end) isShown = expected().test(await shown())
-      expect(isShown).toBe(true)
-    }
-    await signIn(page, secret)
-    await page.getByRole('link', { name: 'Overview' }).click()
-    await showsLeft()
-    // One request to sign in, and one for the meter.
-    expect(asked).toBe(2)
-
-    const before = left
-    for (let count = 0; count < 20; count++) await shop.service.call('GET', '/inventory/1', { key: secret })
-    // A pet of an unknown category makes the page request the categories.
-    const naming = page.waitForResponse(/\/v1\/categories/)
-    await shop.service.store.addPets([
-      { id: 61n, name: 'New one', categoryId: 61n, status: 'available', quantity: 1 },
-    ])
-    await naming
-    await showsLeft()
-    expect(left).toBeLessThan(before - 20)
-    expect(asked).toBe(2)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'the figures come back by themselves after an outage',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/orders', provokes: [503] })
-    await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' })
-    await page.route('**/v1/**', (route) => route.fulfill({ status: 503, body: '{}' }))
-    await page.getByRole('link', { name: 'Overview' }).click()
-    const retry = page.getByRole('button', { name: 'Try again' })
-    await retry.first().waitFor()
-    await page.unroute('**/v1/**')
-    for (const name of ['Sold today', 'Received in 7 days', 'Orders due'])
-      await tile(page, name).locator('.skeleton').waitFor({ state: 'detached' })
-    await page.locator('.limit-meter').first().waitFor()
-    await expectSoon(() => retry.count(), 0)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'the reorder file has all low pets, also those that the list has not loaded',
-  async () => {
-    await shop.setLowStockAt('categories/1', 500)
-    const page = await shop.signedIn({ path: '/#/overview' })
-    await page.route('**/inventory/search?*limit=500*', (route) =>
-      route.continue({ url: route.request().url().replace('limit=500', 'limit=3') }),
-    )
-    await page.getByRole('link', { name: 'Low stock', exact: true }).first().click()
-    await page.getByText('The 3 with the fewest free').waitFor()
-    const downloading = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Download CSV' }).click()
-    const text = await Bun.file(await (await downloading).path()).text()
-    expect(text.trim().split('\r\n')).toHaveLength(1 + PETS.length)
-  },
-  BROWSER_TEST_MS,
-)
+test('the reorder file has all low pets, also those that the list has not loaded', async () => {
+  await shop.send('PATCH', '/categories/1', { lowStockAt: 500 })
+  const page = await shop.signedIn({ path: '/#/overview' })
+  await page.route('**/inventory/search?*limit=500*', (route) =>
+    route.continue({ url: route.request().url().replace('limit=500', 'limit=3') }),
+  )
+  await page.getByRole('link', { name: 'Low stock', exact: true }).first().click()
+  await page.getByText('The 3 with the fewest free').waitFor()
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download CSV' }).click()
+  const text = await Bun.file(await (await downloading).path()).text()
+  expect(text.trim().split('\r\n')).toHaveLength(1 + 20)
+})

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { axe } from '../support/axe.ts'
-import { BROWSER_TEST_MS, signIn, useShop } from '../support/shop.ts'
+import { petsNumbered } from '../support/pets.ts'
+import { useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 import {
   activeRow,
@@ -12,219 +13,167 @@ import {
   typeQuantity as type,
 } from '../support/stock-table.ts'
 
-const PETS = Array.from({ length: 14 }, (_, index) => ({
-  id: index === 0 ? 9007199254740993n : BigInt(index),
-  name: `Pet number ${index}`,
-  categoryId: 1n,
-  status: 'available' as const,
-  quantity: 10,
-}))
 const ODD = 9007199254740993n
+const shop = useShop({ pets: petsNumbered(14, (index) => (index === 0 ? { id: ODD } : {})) })
 
-const shop = useShop({ pets: PETS })
+test('Enter edits the quantity in place and goes down a row, and the save holds only over what was seen', async () => {
+  const page = await shop.signedIn()
+  await shows(page, 12n, 10)
+  const request = page.waitForRequest((sent) => sent.method() === 'PATCH')
+  await type(page, 12n, 42)
+  await saved(page, 12n)
+  await shows(page, 12n, 42)
+  expect(await shop.inStock(12n)).toBe(42)
+  expect((await request).headers()['if-match']).toBe('"10-available"')
 
-test(
-  'Enter edits the quantity in place and goes down a row, and the save holds only over what was seen',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 1n, 10)
-    const request = page.waitForRequest((sent) => sent.method() === 'PATCH')
-    await type(page, 1n, 42)
-    await saved(page, 1n)
-    await shows(page, 1n, 42)
-    expect(await shop.inStock(1n)).toBe(42)
-    expect((await request).headers()['if-match']).toBe('"10-available"')
+  // A digit begins a new quantity; Esc leaves the old one.
+  expect(await activeRow(page)).toBe('pet-13')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.type('77')
+  expect(await fieldOf(page, 12n).inputValue()).toBe('77')
+  await page.keyboard.press('Escape')
+  await shows(page, 12n, 42)
+  await page.keyboard.type('1x')
+  expect(await fieldOf(page, 12n).getAttribute('aria-invalid')).toBe('true')
+  await page.keyboard.press('Enter')
+  await fieldOf(page, 12n).fill(String(2 ** 53))
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Escape')
+  expect(await shop.inStock(12n)).toBe(42)
+})
 
-    // A digit begins a new quantity; Esc leaves the old one.
-    expect(await activeRow(page)).toBe('pet-2')
-    await page.keyboard.press('ArrowUp')
-    await page.keyboard.type('77')
-    expect(await fieldOf(page, 1n).inputValue()).toBe('77')
-    await page.keyboard.press('Escape')
-    await shows(page, 1n, 42)
-    await page.keyboard.type('1x')
-    expect(await fieldOf(page, 1n).getAttribute('aria-invalid')).toBe('true')
-    await page.keyboard.press('Enter')
-    await fieldOf(page, 1n).fill(String(2 ** 53))
-    await page.keyboard.press('Enter')
-    await page.keyboard.press('Escape')
-    expect(await shop.inStock(1n)).toBe(42)
-  },
-  BROWSER_TEST_MS,
-)
+test('+ and - change it by one, quick ones together, and never below nothing', async () => {
+  const page = await shop.signedIn()
+  await shows(page, ODD, 10)
+  await goToRow(page, ODD)
+  for (const key of '+++++-') await page.keyboard.press(key)
+  await shows(page, ODD, 14)
+  await saved(page, ODD)
+  expect(await shop.inStock(ODD)).toBe(14)
+  await shop.setElsewhere(ODD, 1)
+  await shows(page, ODD, 1)
+  await page.keyboard.press('-')
+  await page.keyboard.press('-')
+  await shows(page, ODD, 0)
+  await saved(page, ODD)
+  expect(await shop.inStock(ODD)).toBe(0)
+  expect(await page.getByRole('button', { name: 'One less Pet number 1', exact: true }).isDisabled()).toBe(
+    true,
+  )
+})
 
-test(
-  '+ and - change it by one, quick ones together, and never below nothing',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, ODD, 10)
-    await goToRow(page, ODD)
-    for (const key of '+++++-') await page.keyboard.press(key)
-    await shows(page, ODD, 14)
-    await saved(page, ODD)
-    expect(await shop.inStock(ODD)).toBe(14)
-    await shop.setElsewhere(ODD, 1)
-    await shows(page, ODD, 1)
-    await page.keyboard.press('-')
-    await page.keyboard.press('-')
-    await shows(page, ODD, 0)
-    await saved(page, ODD)
-    expect(await shop.inStock(ODD)).toBe(0)
-    expect(await page.getByRole('button', { name: 'One less Pet number 0' }).isDisabled()).toBe(true)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a conflict shows what the other one set, and lets one keep it or set mine',
-  async () => {
-    const [mine, theirs] = await Promise.all([shop.signedIn({ provokes: [412] }), shop.signedIn()])
-    await Promise.all([shows(mine, 2n, 10), shows(theirs, 2n, 10)])
-    const beginToEdit = async () => {
-      await goToRow(mine, 2n)
-      await mine.keyboard.press('Enter')
-      await fieldOf(mine, 2n).waitFor()
-    }
-    await beginToEdit()
-    await type(theirs, 2n, 7)
-    await saved(theirs, 2n)
-    await fieldOf(mine, 2n).fill('5')
+test('a conflict shows what the other one set, and lets one keep it or set mine', async () => {
+  const mine = await shop.signedIn({ provokes: [412] })
+  await shows(mine, 2n, 10)
+  const beginToEdit = async () => {
+    await goToRow(mine, 2n)
     await mine.keyboard.press('Enter')
-    await rowOf(mine, 2n).getByText('Somebody set 7').waitFor()
-    await axe(mine)
-    expect(await shop.inStock(2n)).toBe(7)
-    await mine.getByRole('button', { name: 'Keep 7 for Pet number 2' }).click()
-    await expectSoon(() => mine.evaluate(() => document.activeElement?.role), 'grid')
-    await shows(mine, 2n, 7)
-    expect(await shop.inStock(2n)).toBe(7)
+    await fieldOf(mine, 2n).waitFor()
+  }
+  await beginToEdit()
+  await shop.setElsewhere(2n, 7)
+  await fieldOf(mine, 2n).fill('5')
+  await mine.keyboard.press('Enter')
+  await rowOf(mine, 2n).getByText('Somebody set 7').waitFor()
+  await axe(mine)
+  expect(await shop.inStock(2n)).toBe(7)
+  await mine.getByRole('button', { name: 'Keep 7 for Pet number 2' }).click()
+  await expectSoon(() => mine.evaluate(() => document.activeElement?.role), 'grid')
+  await shows(mine, 2n, 7)
+  expect(await shop.inStock(2n)).toBe(7)
 
-    await beginToEdit()
-    await type(theirs, 2n, 8)
-    await saved(theirs, 2n)
-    await fieldOf(mine, 2n).fill('5')
-    await mine.keyboard.press('Enter')
-    await mine.getByRole('button', { name: 'Set 5 for Pet number 2' }).click()
-    await saved(mine, 2n)
-    await Promise.all([shows(mine, 2n, 5), shows(theirs, 2n, 5)])
-    expect(await shop.inStock(2n)).toBe(5)
-  },
-  BROWSER_TEST_MS,
-)
+  await beginToEdit()
+  await shop.setElsewhere(2n, 8)
+  await fieldOf(mine, 2n).fill('5')
+  await mine.keyboard.press('Enter')
+  await mine.getByRole('button', { name: 'Set 5 for Pet number 2' }).click()
+  await saved(mine, 2n)
+  await shows(mine, 2n, 5)
+  expect(await shop.inStock(2n)).toBe(5)
+})
 
-test(
-  'what another page changes appears at once, is marked for a moment, and is read out',
-  async () => {
-    const [page, other] = await Promise.all([shop.signedIn(), shop.signedIn()])
-    await Promise.all([shows(page, 3n, 10), shows(other, 3n, 10)])
-    // The mark does not last long.
-    const marked = rowOf(page, 3n).locator('.stock-row__mark').waitFor()
-    await type(other, 3n, 33)
-    await Promise.all([marked, saved(other, 3n)])
-    await shows(page, 3n, 33)
-    await page.getByRole('status').getByText('Pet number 3 is now 33, changed by somebody else.').waitFor()
-    expect(await other.locator('.stock-row__mark').count()).toBe(0)
+test('what another page changes appears at once, is marked for a moment, and is read out', async () => {
+  const [page, other] = await Promise.all([shop.signedIn(), shop.signedIn()])
+  await Promise.all([shows(page, 3n, 10), shows(other, 3n, 10)])
+  // The mark does not last long.
+  const marked = rowOf(page, 3n).locator('.stock-row__mark').waitFor()
+  await type(other, 3n, 33)
+  await Promise.all([marked, saved(other, 3n)])
+  await shows(page, 3n, 33)
+  const told = (words: string) =>
+    page.getByRole('status').getByText(`${words}, changed by somebody else.`).waitFor()
+  await told('Pet number 3 is now 33')
+  await shop.setElsewhere(11n, 22)
+  await told('Pet number 11 is now 22')
+  expect(await other.locator('.stock-row__mark').count()).toBe(0)
 
-    await shop.service.store.addPets([
-      { id: 500n, name: 'A new one', categoryId: 1n, status: 'available', quantity: 3 },
-    ])
-    await rowOf(page, 500n).getByText('A new one').waitFor()
-    await rowOf(page, 3n).locator('.stock-row__mark').waitFor({ state: 'detached' })
-  },
-  BROWSER_TEST_MS,
-)
+  await shop.service.store.addPets([
+    { id: 500n, name: 'A new one', categoryId: 1n, status: 'available', quantity: 3 },
+  ])
+  await rowOf(page, 500n).getByText('A new one').waitFor()
+  await rowOf(page, 3n).locator('.stock-row__mark').waitFor({ state: 'detached' })
+})
 
-test(
-  'the last changes can be undone, one after the other, but not over those of others',
-  async () => {
-    const page = await shop.signedIn({ provokes: [412] })
-    await shows(page, 4n, 10)
-    await type(page, 4n, 20)
-    await saved(page, 4n)
-    await type(page, 5n, 50)
-    await page.getByText('Pet number 5: 10 → 50').waitFor()
-    await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
-    expect(await shop.inStock(5n)).toBe(10)
-    await page.keyboard.press('Control+z')
-    await shows(page, 4n, 10)
-    await page.getByText('Undone. Pet number 4 is back at 10.').waitFor()
-    expect(await shop.inStock(4n)).toBe(10)
-    expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true)
+test('the last changes can be undone, one after the other, but not over those of others', async () => {
+  const page = await shop.signedIn({ provokes: [412] })
+  await shows(page, 4n, 10)
+  await type(page, 4n, 20)
+  await saved(page, 4n)
+  await type(page, 5n, 50)
+  await page.getByText('Pet number 5: 10 → 50').waitFor()
+  await page.locator('.toast').getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
+  expect(await shop.inStock(5n)).toBe(10)
+  await page.keyboard.press('Control+z')
+  await shows(page, 4n, 10)
+  await page.getByText('Undone. Pet number 4 is back at 10.').waitFor()
+  expect(await shop.inStock(4n)).toBe(10)
+  expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).toBe(true)
 
-    await type(page, 4n, 20)
-    // Not for `Saved`: the row may still say that of the undo.
-    await page.getByText('Pet number 4: 10 → 20').waitFor()
-    await shop.setElsewhere(4n, 21)
-    await shows(page, 4n, 21)
-    await page.keyboard.press('Control+z')
-    await rowOf(page, 4n).getByText('Somebody set 21').waitFor()
-    expect(await shop.inStock(4n)).toBe(21)
-  },
-  BROWSER_TEST_MS,
-)
+  await type(page, 4n, 20)
+  // Not for `Saved`: the row may still say that of the undo.
+  await page.getByText('Pet number 4: 10 → 20').waitFor()
+  await shop.setElsewhere(4n, 21)
+  await shows(page, 4n, 21)
+  await page.keyboard.press('Control+z')
+  await rowOf(page, 4n).getByText('Somebody set 21').waitFor()
+  expect(await shop.inStock(4n)).toBe(21)
+})
 
-test(
-  'a key that may not change the stock is not offered to; one that lost it meanwhile says why, and what was typed stays',
-  async () => {
-    const { secret } = await shop.service.createKey('enterprise', { permissions: ['orders'] })
-    const reader = await shop.signedIn({ key: secret })
-    const before = await shop.inStock(9n)
-    await shows(reader, 9n, before)
-    await reader.getByRole('grid').focus()
-    for (const key of ['ArrowDown', '7', 'Enter', '+', 'Space']) await reader.keyboard.press(key)
-    expect(
-      await reader
-        .getByRole('grid')
-        .getByRole('button', { name: /One|Quantity of/ })
-        .count(),
-    ).toBe(0)
-    expect(await reader.getByRole('checkbox', { name: /Select/ }).count()).toBe(0)
-    expect(await reader.getByRole('button', { name: 'Undo' }).count()).toBe(0)
-    expect(await reader.getByRole('grid').getByRole('textbox').count()).toBe(0)
-    expect(await activeRow(reader)).toBe('pet-2')
-    await axe(reader)
+test('a key that may not change the stock reads the table and is offered no change', async () => {
+  const { secret } = await shop.service.createKey('enterprise', { permissions: ['orders'] })
+  const reader = await shop.signedIn({ key: secret })
+  const before = await shop.inStock(9n)
+  await shows(reader, 9n, before)
+  await reader.getByRole('grid').focus()
+  for (const key of ['ArrowDown', '7', 'Enter', '+', 'Space']) await reader.keyboard.press(key)
+  expect(
+    await reader
+      .getByRole('grid')
+      .getByRole('button', { name: /One|Quantity of/ })
+      .count(),
+  ).toBe(0)
+  expect(await reader.getByRole('checkbox', { name: /Select/ }).count()).toBe(0)
+  expect(await reader.getByRole('button', { name: 'Undo' }).count()).toBe(0)
+  expect(await reader.getByRole('grid').getByRole('textbox').count()).toBe(0)
+  expect(await activeRow(reader)).toBe('pet-3')
+})
 
-    const page = await shop.page({ provokes: [403] })
-    // As it was when the page was opened.
-    await page.route('**/v1/limits', async (route) => {
-      const answer = await route.fetch()
-      await route.fulfill({ response: answer, json: { ...(await answer.json()), permissions: ['stock'] } })
-    })
-    await signIn(page, secret)
-    await shows(page, 9n, before)
-    await type(page, 9n, 15)
-    await rowOf(page, 9n).getByText('Not saved: 15. This key may not change the stock.').waitFor()
-    await shows(page, 9n, before)
-    await goToRow(page, 9n)
-    await page.keyboard.press('Enter')
-    expect(await fieldOf(page, 9n).inputValue()).toBe('15')
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Leave it: Pet number 9 stays as it is' }).click()
-    await rowOf(page, 9n).getByText('Not saved').waitFor({ state: 'detached' })
-    expect(await shop.inStock(9n)).toBe(before)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a tab that nobody looks at holds no stream, and catches up when it is seen again',
-  async () => {
-    const page = await shop.signedIn()
-    const before = await shop.inStock(10n)
-    await shows(page, 10n, before)
-    const look = (visibilityState: string) =>
-      page.evaluate((value) => {
-        Object.defineProperty(document, 'visibilityState', { value, configurable: true })
-        document.dispatchEvent(new Event('visibilitychange'))
-      }, visibilityState)
-    const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/inventory/events'))
-    await look('hidden')
-    await ended
-    await shop.setElsewhere(10n, before + 5)
-    await shop.setElsewhere(10n, before + 6)
-    await look('visible')
-    await shows(page, 10n, before + 6)
-    await page.getByText('Live', { exact: true }).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
+test('a tab that nobody looks at holds no stream, and catches up when it is seen again', async () => {
+  const page = await shop.signedIn()
+  const before = await shop.inStock(10n)
+  await shows(page, 10n, before)
+  const look = (visibilityState: string) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'visibilityState', { value, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, visibilityState)
+  const ended = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/inventory/events'))
+  await look('hidden')
+  await ended
+  await shop.setElsewhere(10n, before + 5)
+  await shop.setElsewhere(10n, before + 6)
+  await look('visible')
+  await shows(page, 10n, before + 6)
+  await page.getByText('Live', { exact: true }).waitFor()
+})

@@ -1,19 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { axe } from '../support/axe.ts'
-import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
+import { petsNumbered } from '../support/pets.ts'
+import { useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 import { activeRow, fieldOf, goToRow, rowOf, saved, shows, typeQuantity } from '../support/stock-table.ts'
 
-const PETS = Array.from({ length: 10 }, (_, index) => ({
-  id: BigInt(index + 1),
-  name: `Pet number ${index + 1}`,
-  categoryId: 1n,
-  status: 'available' as const,
-  quantity: 10,
-}))
-
-const shop = useShop({ pets: PETS })
+const shop = useShop({ pets: petsNumbered(10) })
 
 const focusedRole = (page: Page) => page.evaluate(() => document.activeElement?.getAttribute('role'))
 
@@ -33,263 +25,185 @@ async function holdChanges(page: Page): Promise<() => void> {
   return resolve
 }
 
-test(
-  'what is being typed stays, though others move its row out of the filter',
-  async () => {
-    await shop.setElsewhere(1n, 3)
-    await shop.setLowStockAt('pets/1', 5)
-    const page = await shop.signedIn({ provokes: [412] })
-    await page.getByLabel('Low stock').check()
-    await page.getByText('1 of 10 pets').waitFor()
-    await beginToEdit(page, 1n)
-    await page.keyboard.type('4')
-    const marked = rowOf(page, 1n).locator('.stock-row__mark').waitFor()
-    await shop.setElsewhere(1n, 50)
-    await marked
-    expect(await fieldOf(page, 1n).inputValue()).toBe('4')
-    await page.keyboard.press('Enter')
-    await rowOf(page, 1n).getByText('Somebody set 50').waitFor()
-    await page.getByRole('button', { name: 'Keep 50 for Pet number 1' }).click()
-    await page.getByText('No pet fits the search and the filters.').waitFor()
-    await axe(page)
-  },
-  BROWSER_TEST_MS,
-)
+test('leaving the field saves and lets the focus go; another window does not end the typing', async () => {
+  const page = await shop.signedIn()
+  await shows(page, 2n, 10)
+  await beginToEdit(page, 2n)
+  await page.keyboard.type('1')
+  // As the browser tells it when another window gets the focus: the field stays the active element.
+  await fieldOf(page, 2n).evaluate((input) => {
+    input.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))
+  })
+  await page.keyboard.type('2')
+  expect(await fieldOf(page, 2n).inputValue()).toBe('12')
+  const search = page.getByLabel('Search by name or id')
+  await search.click()
+  await saved(page, 2n)
+  await expectSoon(() => search.evaluate((input) => input === document.activeElement), true)
+  expect(await shop.inStock(2n)).toBe(12)
 
-test(
-  'leaving the field saves and lets the focus go; another window does not end the typing',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 2n, 10)
-    await beginToEdit(page, 2n)
-    await page.keyboard.type('1')
-    // As the browser tells it when another window gets the focus: the field stays the active element.
-    await fieldOf(page, 2n).evaluate((input) => {
-      input.dispatchEvent(new FocusEvent('focusout', { bubbles: true }))
-    })
-    await page.keyboard.type('2')
-    expect(await fieldOf(page, 2n).inputValue()).toBe('12')
-    const search = page.getByLabel('Search by name or id')
-    await search.click()
-    await saved(page, 2n)
-    await expectSoon(() => search.evaluate((input) => input === document.activeElement), true)
-    expect(await shop.inStock(2n)).toBe(12)
+  await beginToEdit(page, 2n)
+  await page.keyboard.press('Escape')
+  await expectSoon(() => focusedRole(page), 'grid')
+})
 
-    await beginToEdit(page, 2n)
-    await page.keyboard.press('Escape')
-    await expectSoon(() => focusedRole(page), 'grid')
-  },
-  BROWSER_TEST_MS,
-)
+test('Undo is offered for the change that it names, and not while one is being saved', async () => {
+  const page = await shop.signedIn()
+  await shows(page, 3n, 10)
+  await typeQuantity(page, 3n, 20)
+  const offer = page.getByText('Pet number 3: 10 → 20')
+  await offer.waitFor()
+  await page.getByRole('button', { name: 'One more Pet number 4' }).click()
+  await saved(page, 4n)
+  expect(await offer.count()).toBe(0)
 
-test(
-  'Undo is offered for the change that it names, and not while one is being saved',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 3n, 10)
-    await typeQuantity(page, 3n, 20)
-    const offer = page.getByText('Pet number 3: 10 → 20')
-    await offer.waitFor()
-    await page.getByRole('button', { name: 'One more Pet number 4' }).click()
-    await saved(page, 4n)
-    expect(await offer.count()).toBe(0)
+  const release = await holdChanges(page)
+  await typeQuantity(page, 5n, 50)
+  await rowOf(page, 5n).getByText('Saving').waitFor()
+  await page.keyboard.press('Control+z')
+  await page.getByText('A change is still being saved.').waitFor()
+  release()
+  await saved(page, 5n)
+  expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 50])
+  await page.keyboard.press('Control+z')
+  await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
+  expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 10])
+})
 
-    const release = await holdChanges(page)
-    await typeQuantity(page, 5n, 50)
-    await rowOf(page, 5n).getByText('Saving').waitFor()
-    await page.keyboard.press('Control+z')
-    await page.getByText('A change is still being saved.').waitFor()
-    release()
-    await saved(page, 5n)
-    expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 50])
-    await page.keyboard.press('Control+z')
-    await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
-    expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 10])
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a selection says how many of it are not shown, and can leave them out',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 6n, 10)
-    for (const petId of [6n, 7n]) {
-      await goToRow(page, petId)
-      await page.keyboard.press('Space')
-    }
-    await page.getByText('2 selected', { exact: true }).waitFor()
-    await page.getByLabel('Search by name or id').fill('number 6')
-    await page.getByText('2 selected, 1 of them not shown').waitFor()
-    expect(await page.getByRole('button', { name: /^Select all/ }).count()).toBe(0)
-    await axe(page)
-    await page.getByRole('button', { name: 'Leave those out' }).click()
-    await page.getByText('1 selected', { exact: true }).waitFor()
-    await page.getByLabel('Amount').fill('8')
-    await page.keyboard.press('Enter')
-    await page.getByText('1 changed', { exact: true }).waitFor()
-    expect(await Promise.all([6n, 7n].map(shop.inStock))).toEqual([8, 10])
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a conflict is told of on every view, and Esc leaves what the other one set',
-  async () => {
-    const page = await shop.signedIn({ provokes: [412] })
-    await shows(page, 8n, 10)
-    const release = await holdChanges(page)
-    await typeQuantity(page, 8n, 5)
-    await rowOf(page, 8n).getByText('Saving').waitFor()
-    await page.getByRole('link', { name: 'Overview' }).click()
-    await shop.setElsewhere(8n, 7)
-    release()
-    await page.getByText('Pet number 8 was not saved. Somebody else set it to 7').waitFor()
-    await axe(page)
-    await page.locator('.toast').getByRole('button', { name: 'Show' }).click()
-    await page.getByRole('heading', { level: 1, name: 'Pet number 8' }).waitFor()
-    await page.getByRole('button', { name: 'Set 5 for Pet number 8' }).waitFor()
-    await page.goBack()
-    await page.goBack()
-    await rowOf(page, 8n).getByText('Somebody set 7').waitFor()
-    await page.getByRole('grid').focus()
-    // Enter had gone down a row.
-    expect(await activeRow(page)).toBe('pet-9')
-    await page.keyboard.press('ArrowUp')
-    await page.keyboard.press('Escape')
-    await rowOf(page, 8n).getByText('Somebody set 7').waitFor({ state: 'detached' })
-    await page.locator('.toast--negative').waitFor({ state: 'detached' })
-    expect(await shop.inStock(8n)).toBe(7)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a change that comes soon after another is read out too',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 9n, 10)
-    await page.getByText('Live', { exact: true }).waitFor()
-    const told = (words: string) =>
-      page.getByRole('status').getByText(`${words}, changed by somebody else.`).waitFor()
-    await shop.setElsewhere(9n, 21)
-    await told('Pet number 9 is now 21')
-    await shop.setElsewhere(10n, 22)
-    await told('Pet number 10 is now 22')
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'Ctrl+Z does nothing while a dialog is open',
-  async () => {
-    const page = await shop.signedIn()
-    const before = await shop.inStock(9n)
-    await shows(page, 9n, before)
-    await typeQuantity(page, 9n, before + 2)
-    await page.getByText(`Pet number 9: ${before} → ${before + 2}`).waitFor()
-    await page.keyboard.press('?')
-    await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
-    const methods: string[] = []
-    page.on('request', (request) => methods.push(request.method()))
-    await page.keyboard.press('Control+z')
-    await page.getByRole('button', { name: 'Close' }).click()
-    await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(methods.filter((method) => method !== 'GET')).toEqual([])
-    expect(await shop.inStock(9n)).toBe(before + 2)
-    await page.keyboard.press('Control+z')
-    await page.getByText(`Undone. Pet number 9 is back at ${before}.`).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'rapid steps are one change, with the reason that was chosen, and screen readers hear the new quantity',
-  async () => {
-    const page = await shop.signedIn()
-    const before = await shop.inStock(10n)
-    await shows(page, 10n, before)
-    const sent = page.waitForRequest('**/v1/inventory/adjustments')
-    const more = page.getByRole('button', { name: 'One more Pet number 10' })
-    // In the page, because the steps are sent soon after the last one, unless the reason has the focus.
-    await more.evaluate(async (button: HTMLElement) => {
-      for (let step = 0; step < 3; step++) button.click()
-      const findReason = () => document.querySelector<HTMLElement>('[aria-label="Reason for Pet number 10"]')
-      while (findReason() === null) await new Promise(requestAnimationFrame)
-      findReason()?.focus()
-    })
-    await page
-      .getByRole('status')
-      .getByText(`Pet number 10: ${before + 3}`, { exact: true })
-      .waitFor()
-    await axe(page)
-    await page.getByLabel('Reason for Pet number 10').selectOption('Returned')
-    await page.keyboard.press('Enter')
-    expect((await sent).postDataJSON()).toEqual({ reason: 'returned', changes: [{ petId: 10, delta: 3 }] })
-    await saved(page, 10n)
-    await expectSoon(() => focusedRole(page), 'grid')
-    const { json } = await shop.service.call('GET', '/inventory/10/history')
-    expect((json as readonly unknown[])[0]).toMatchObject({ before, after: before + 3, reason: 'returned' })
-    expect(await rowOf(page, 10n).getAttribute('aria-label')).toBe(`Pet number 10, ${before + 3}`)
-    await page.keyboard.press('Control+z')
-    await page.getByText(`Undone. Pet number 10 is back at ${before}.`).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'Enter in the quantity of a pet asks before a large jump, and then saves it',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/pets/2' })
-    const field = page.getByLabel('In stock')
-    await field.fill('20000000001831')
-    await field.press('Enter')
-    const question = page.getByRole('dialog', { name: 'Set Pet number 2 to 20,000,000,001,831?' })
-    await question.getByRole('button', { name: 'Look at it again' }).click()
-    await field.fill('4000')
-    await field.press('Enter')
-    await page.getByRole('dialog').getByRole('button', { name: 'Set 4,000' }).click()
-    await expectSoon(() => shop.inStock(2n), 4_000)
-    const before = await shop.inStock(2n)
-    await page.getByRole('button', { name: 'One less' }).click()
-    await page.getByRole('status').getByText('3,999 in stock').first().waitFor()
-    await expectSoon(() => shop.inStock(2n), before - 1)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'an implausible amount is dropped if the user goes back, and its question does not open over another view',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/pets/3' })
-    await page.getByLabel('In stock').waitFor()
-    await page.evaluate(() => {
-      location.hash = '#/stock'
-    })
-    const before = await shop.inStock(3n)
-    await beginToEdit(page, 3n)
-    await page.keyboard.type('20000000001831')
-    await page.goBack()
-    await page.getByLabel('In stock').waitFor()
-    expect(await page.getByRole('dialog').count()).toBe(0)
-    expect(await shop.inStock(3n)).toBe(before)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'an implausible amount for several rows asks first',
-  async () => {
-    const page = await shop.signedIn()
-    await rowOf(page, 1n).waitFor()
-    const before = await shop.inStock(1n)
-    await goToRow(page, 1n)
+test('a selection says how many of it are not shown, and can leave them out', async () => {
+  const page = await shop.signedIn()
+  await shows(page, 6n, 10)
+  for (const petId of [6n, 7n]) {
+    await goToRow(page, petId)
     await page.keyboard.press('Space')
-    await page.getByLabel('Amount').fill('4006381333931')
-    await page.keyboard.press('Enter')
-    const question = page.getByRole('dialog', { name: 'Set 1 pet to 4,006,381,333,931?' })
-    await question.getByRole('button', { name: 'Do not change them' }).click()
-    expect(await shop.inStock(1n)).toBe(before)
-  },
-  BROWSER_TEST_MS,
-)
+  }
+  await page.getByText('2 selected', { exact: true }).waitFor()
+  await page.getByLabel('Search by name or id').fill('number 6')
+  await page.getByText('2 selected, 1 of them not shown').waitFor()
+  expect(await page.getByRole('button', { name: /^Select all/ }).count()).toBe(0)
+  await page.getByRole('button', { name: 'Leave those out' }).click()
+  await page.getByText('1 selected', { exact: true }).waitFor()
+  await page.getByLabel('Amount').fill('8')
+  await page.keyboard.press('Enter')
+  await page.getByText('1 changed', { exact: true }).waitFor()
+  expect(await Promise.all([6n, 7n].map(shop.inStock))).toEqual([8, 10])
+})
+
+test('a conflict is told of on every view, and Esc leaves what the other one set', async () => {
+  const page = await shop.signedIn({ provokes: [412] })
+  await shows(page, 8n, 10)
+  const release = await holdChanges(page)
+  await typeQuantity(page, 8n, 5)
+  await rowOf(page, 8n).getByText('Saving').waitFor()
+  await page.getByRole('link', { name: 'Overview' }).click()
+  await shop.setElsewhere(8n, 7)
+  release()
+  await page.getByText('Pet number 8 was not saved. Somebody else set it to 7').waitFor()
+  await page.locator('.toast').getByRole('button', { name: 'Show' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Pet number 8' }).waitFor()
+  await page.getByRole('button', { name: 'Set 5 for Pet number 8' }).waitFor()
+  await page.goBack()
+  await page.goBack()
+  await rowOf(page, 8n).getByText('Somebody set 7').waitFor()
+  await page.getByRole('grid').focus()
+  // Enter had gone down a row.
+  expect(await activeRow(page)).toBe('pet-9')
+  await page.keyboard.press('ArrowUp')
+  await page.keyboard.press('Escape')
+  await rowOf(page, 8n).getByText('Somebody set 7').waitFor({ state: 'detached' })
+  await page.locator('.toast--negative').waitFor({ state: 'detached' })
+  expect(await shop.inStock(8n)).toBe(7)
+})
+
+test('Ctrl+Z does nothing while a dialog is open', async () => {
+  const page = await shop.signedIn()
+  const before = await shop.inStock(9n)
+  await shows(page, 9n, before)
+  await typeQuantity(page, 9n, before + 2)
+  await page.getByText(`Pet number 9: ${before} → ${before + 2}`).waitFor()
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+  const methods: string[] = []
+  page.on('request', (request) => methods.push(request.method()))
+  await page.keyboard.press('Control+z')
+  await page.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  expect(methods.filter((method) => method !== 'GET')).toEqual([])
+  expect(await shop.inStock(9n)).toBe(before + 2)
+  await page.keyboard.press('Control+z')
+  await page.getByText(`Undone. Pet number 9 is back at ${before}.`).waitFor()
+})
+
+test('rapid steps are one change, with the reason that was chosen, and screen readers hear the new quantity', async () => {
+  const page = await shop.signedIn()
+  const before = await shop.inStock(10n)
+  await shows(page, 10n, before)
+  const sent = page.waitForRequest('**/v1/inventory/adjustments')
+  const more = page.getByRole('button', { name: 'One more Pet number 10' })
+  // In the page, because the steps are sent soon after the last one, unless the reason has the focus.
+  await more.evaluate(async (button: HTMLElement) => {
+    for (let step = 0; step < 3; step++) button.click()
+    const findReason = () => document.querySelector<HTMLElement>('[aria-label="Reason for Pet number 10"]')
+    while (findReason() === null) await new Promise(requestAnimationFrame)
+    findReason()?.focus()
+  })
+  await page
+    .getByRole('status')
+    .getByText(`Pet number 10: ${before + 3}`, { exact: true })
+    .waitFor()
+  await page.getByLabel('Reason for Pet number 10').selectOption('Returned')
+  await page.keyboard.press('Enter')
+  expect((await sent).postDataJSON()).toEqual({ reason: 'returned', changes: [{ petId: 10, delta: 3 }] })
+  await saved(page, 10n)
+  await expectSoon(() => focusedRole(page), 'grid')
+  const { json } = await shop.service.call('GET', '/inventory/10/history')
+  expect((json as readonly unknown[])[0]).toMatchObject({ before, after: before + 3, reason: 'returned' })
+  expect(await rowOf(page, 10n).getAttribute('aria-label')).toBe(`Pet number 10, ${before + 3}`)
+  await page.keyboard.press('Control+z')
+  await page.getByText(`Undone. Pet number 10 is back at ${before}.`).waitFor()
+})
+
+test('Enter in the quantity of a pet asks before a large jump, and then saves it', async () => {
+  const page = await shop.signedIn({ path: '/#/pets/2' })
+  const field = page.getByLabel('In stock')
+  await field.fill('20000000001831')
+  await field.press('Enter')
+  const question = page.getByRole('dialog', { name: 'Set Pet number 2 to 20,000,000,001,831?' })
+  await question.getByRole('button', { name: 'Look at it again' }).click()
+  await field.fill('4000')
+  await field.press('Enter')
+  await page.getByRole('dialog').getByRole('button', { name: 'Set 4,000' }).click()
+  await expectSoon(() => shop.inStock(2n), 4_000)
+  const before = await shop.inStock(2n)
+  await page.getByRole('button', { name: 'One less' }).click()
+  await page.getByRole('status').getByText('3,999 in stock').first().waitFor()
+  await expectSoon(() => shop.inStock(2n), before - 1)
+})
+
+test('an implausible amount is dropped if the user goes back, and its question does not open over another view', async () => {
+  const page = await shop.signedIn({ path: '/#/pets/3' })
+  await page.getByLabel('In stock').waitFor()
+  await page.evaluate(() => {
+    location.hash = '#/stock'
+  })
+  const before = await shop.inStock(3n)
+  await beginToEdit(page, 3n)
+  await page.keyboard.type('20000000001831')
+  await page.goBack()
+  await page.getByLabel('In stock').waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  expect(await shop.inStock(3n)).toBe(before)
+})
+
+test('an implausible amount for several rows asks first', async () => {
+  const page = await shop.signedIn()
+  await rowOf(page, 1n).waitFor()
+  const before = await shop.inStock(1n)
+  await goToRow(page, 1n)
+  await page.keyboard.press('Space')
+  await page.getByLabel('Amount').fill('4006381333931')
+  await page.keyboard.press('Enter')
+  const question = page.getByRole('dialog', { name: 'Set 1 pet to 4,006,381,333,931?' })
+  await question.getByRole('button', { name: 'Do not change them' }).click()
+  expect(await shop.inStock(1n)).toBe(before)
+})

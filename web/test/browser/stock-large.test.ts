@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { axe } from '../support/axe.ts'
-import { makeOrder, orderRow } from '../support/orders.ts'
+import { makeOrder } from '../support/orders.ts'
+import { petsNumbered } from '../support/pets.ts'
 import { scan } from '../support/scanning.ts'
-import { BROWSER_TEST_MS, JSON_HEADERS, signIn, useShop } from '../support/shop.ts'
+import { signIn, useShop } from '../support/shop.ts'
 import { activeRow, countIs, goToRow, namesShown, rowOf, saved, shows } from '../support/stock-table.ts'
 
 /** More than the page holds, so the service searches and sorts. */
@@ -11,13 +11,10 @@ const PETS = 12_000
 const LAST_CODE = '4006381333931'
 
 const shop = useShop({
-  pets: Array.from({ length: PETS }, (_, index) => ({
-    id: BigInt(index + 1),
-    name: index === PETS - 1 ? 'Zebra finch' : `Pet number ${index + 1}`,
+  pets: petsNumbered(PETS, (index) => ({
     categoryId: BigInt(1 + (index % 2)),
-    status: 'available' as const,
-    quantity: index === PETS - 2 ? 0 : 10,
-    ...(index === PETS - 1 ? { barcode: LAST_CODE, lowStockAt: 20 } : {}),
+    ...(index === PETS - 2 ? { quantity: 0 } : {}),
+    ...(index === PETS - 1 ? { name: 'Zebra finch', barcode: LAST_CODE, lowStockAt: 20 } : {}),
   })),
 })
 
@@ -27,223 +24,151 @@ const large = async (page: Page) => {
   await page.getByText(/^Showing the first [\d,]+ pets$/).waitFor()
 }
 
-test(
-  'a large store is searched, filtered and sorted whole, though the page holds a part of it',
-  async () => {
-    const page = await shop.signedIn()
-    await large(page)
-    await axe(page)
-    await search(page).fill('zebra')
-    await countIs(page, '1 pet found')
-    expect(await namesShown(page)).toEqual(['Zebra finch'])
-    await search(page).fill('')
-    await page.getByLabel('Low stock').check()
-    await countIs(page, '1 pet found')
-    await page.getByLabel('Low stock').uncheck()
-    await countIs(page, /^Showing the first/)
-    await page.getByRole('columnheader', { name: 'Quantity' }).getByRole('button').click()
-    await rowOf(page, BigInt(PETS - 1)).waitFor()
-    expect((await namesShown(page))[0]).toBe(`Pet number ${PETS - 1}`)
-    await page.getByLabel('Category', { exact: true }).selectOption('Category 2')
-    await rowOf(page, BigInt(PETS - 1)).waitFor({ state: 'detached' })
-    await search(page).fill('nothing like it')
-    await page.getByText('Nothing found').waitFor()
-  },
-  BROWSER_TEST_MS,
-)
+test('a large store is searched, filtered and sorted whole, though the page holds a part of it', async () => {
+  const page = await shop.signedIn()
+  await large(page)
+  // Scrolling loads the next rows.
+  await search(page).fill('pet')
+  await countIs(page, 'Showing the first 200 pets')
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('End')
+  await countIs(page, 'Showing the first 1,200 pets')
+  await page.keyboard.press('ArrowDown')
+  expect(await activeRow(page)).toBe('pet-201')
+  await search(page).fill('')
+  await countIs(page, /^Showing the first/)
+  await page.getByRole('columnheader', { name: 'Quantity' }).getByRole('button').click()
+  await rowOf(page, BigInt(PETS - 1)).waitFor()
+  expect((await namesShown(page))[0]).toBe(`Pet number ${PETS - 1}`)
+  await page.getByLabel('Category', { exact: true }).selectOption('Category 2')
+  await rowOf(page, BigInt(PETS - 1)).waitFor({ state: 'detached' })
+  await search(page).fill('nothing like it')
+  await page.getByText('Nothing found').waitFor()
+})
 
-test(
-  'while the pets load, the page says how far it is, and search and filters find pets that are not loaded yet',
-  async () => {
-    const page = await shop.page()
-    const { promise: held, resolve: release } = Promise.withResolvers<void>()
-    await page.route(/\/inventory\/search\?.*cursor=/, async (route) => {
-      await held
-      await route.continue()
-    })
-    await signIn(page, shop.service.key)
-    await countIs(page, 'Loading: 200 pets so far')
-    await search(page).fill('zebra')
-    await countIs(page, '1 pet found')
-    await search(page).fill('')
-    await countIs(page, 'Loading: 200 pets so far')
-    await page.getByLabel('Low stock').check()
-    await countIs(page, '1 pet found')
-    expect(await namesShown(page)).toEqual(['Zebra finch'])
-    await page.getByLabel('Low stock').uncheck()
-    release()
-    await large(page)
-  },
-  BROWSER_TEST_MS,
-)
+test('while the pets load, the page says how far it is, and search and filters find pets that are not loaded yet', async () => {
+  const page = await shop.page()
+  const { promise: held, resolve: release } = Promise.withResolvers<void>()
+  await page.route(/\/inventory\/search\?.*cursor=/, async (route) => {
+    await held
+    await route.continue()
+  })
+  await signIn(page, shop.service.key)
+  await countIs(page, 'Loading: 200 pets so far')
+  await search(page).fill('zebra')
+  await countIs(page, '1 pet found')
+  await search(page).fill('')
+  await countIs(page, 'Loading: 200 pets so far')
+  await page.getByLabel('Low stock').check()
+  await countIs(page, '1 pet found')
+  expect(await namesShown(page)).toEqual(['Zebra finch'])
+  await page.getByLabel('Low stock').uncheck()
+  release()
+  await large(page)
+})
 
-test(
-  'a row beyond the loaded ones is found by Enter and by a scan, changed, and follows changes of others',
-  async () => {
-    const page = await shop.signedIn({ provokes: [404] })
-    await large(page)
-    await page.keyboard.press('/')
-    await search(page).fill('11990')
-    await page.keyboard.press('Enter')
-    await page.waitForFunction(() => document.activeElement?.role === 'grid')
-    expect(await activeRow(page)).toBe('pet-11990')
-    await page.keyboard.type('33')
-    await page.keyboard.press('Enter')
-    await saved(page, 11_990n)
-    expect(await shop.inStock(11_990n)).toBe(33)
+test('a row beyond the loaded ones is found by Enter and by a scan, changed, and follows changes of others', async () => {
+  const page = await shop.signedIn({ provokes: [404] })
+  await large(page)
+  await page.keyboard.press('/')
+  await search(page).fill('11990')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => document.activeElement?.role === 'grid')
+  expect(await activeRow(page)).toBe('pet-11990')
+  await page.keyboard.type('33')
+  await page.keyboard.press('Enter')
+  await saved(page, 11_990n)
+  expect(await shop.inStock(11_990n)).toBe(33)
 
-    await search(page).fill('')
-    await large(page)
-    await goToRow(page, 2n)
-    await scan(page, LAST_CODE)
-    await rowOf(page, BigInt(PETS)).waitFor()
-    expect(await activeRow(page)).toBe(`pet-${PETS}`)
-    await shop.setElsewhere(BigInt(PETS), 77)
-    await shows(page, BigInt(PETS), 77)
+  await search(page).fill('')
+  await large(page)
+  await goToRow(page, 2n)
+  await scan(page, LAST_CODE)
+  await rowOf(page, BigInt(PETS)).waitFor()
+  expect(await activeRow(page)).toBe(`pet-${PETS}`)
+  await shop.setElsewhere(BigInt(PETS), 77)
+  await shows(page, BigInt(PETS), 77)
 
-    await page.goto(`${shop.service.address}/#/pets/11991`)
-    await page.getByRole('heading', { level: 1, name: 'Pet number 11991' }).waitFor()
-    await page.goto(`${shop.service.address}/#/pets/99999`)
-    await page.getByText('There is no pet 99999').waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'scrolling loads the next rows',
-  async () => {
-    const page = await shop.signedIn()
-    await large(page)
-    await search(page).fill('pet')
-    await countIs(page, 'Showing the first 200 pets')
-    await page.getByRole('grid').focus()
-    await page.keyboard.press('End')
-    await countIs(page, 'Showing the first 1,200 pets')
-    await page.keyboard.press('ArrowDown')
-    expect(await activeRow(page)).toBe('pet-201')
-  },
-  BROWSER_TEST_MS,
-)
+  await page.goto(`${shop.service.address}/#/pets/11991`)
+  await page.getByRole('heading', { level: 1, name: 'Pet number 11991' }).waitFor()
+  await page.goto(`${shop.service.address}/#/pets/99999`)
+  await page.getByText('There is no pet 99999').waitFor()
+})
 
 /** Sells pieces of a pet that the page does not hold. */
-async function sellElsewhere(petId: number, pieces: number): Promise<void> {
-  const body = JSON.stringify({ reason: 'sold', changes: [{ petId, delta: -pieces }] })
-  const path = '/inventory/adjustments'
-  expect((await shop.service.call('POST', path, { headers: JSON_HEADERS, body })).status).toBe(200)
-}
+const sellElsewhere = (petId: number, pieces: number) =>
+  shop.send('POST', '/inventory/adjustments', { reason: 'sold', changes: [{ petId, delta: -pieces }] })
 
-test(
-  'the till finds every pet by name and id, and knows the names of its lines after a reload',
-  async () => {
-    await makeOrder(shop.service, { petId: 11_980, quantity: 2 })
-    const page = await shop.signedIn({ path: '/#/sell' })
-    const finder = page.getByRole('combobox', { name: 'Scan or search' })
-    const line = (name: string) => page.getByRole('listitem', { name, exact: true })
-    await page.getByPlaceholder('Barcode, name or id').waitFor()
-    await finder.fill('zebra')
-    await page.getByRole('option', { name: /Zebra finch/ }).click()
-    await line('Zebra finch').waitFor()
-    await finder.fill('number 11980')
-    await finder.press('Enter')
-    await line('Pet number 11980').getByText('8 free, 2 reserved').waitFor()
-    await finder.fill('11981')
-    await finder.press('Enter')
-    await line('Pet number 11981').waitFor()
-    await finder.fill('no such pet')
-    await finder.press('Enter')
-    await page.getByText('No pet matches “no such pet”').waitFor()
-    await page.reload()
-    for (const name of ['Zebra finch', 'Pet number 11980', 'Pet number 11981']) await line(name).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
+test('the till finds every pet by name and id, and knows the names of its lines after a reload', async () => {
+  await makeOrder(shop, { petId: 11_980, quantity: 2 })
+  const page = await shop.signedIn({ path: '/#/sell' })
+  const finder = page.getByRole('combobox', { name: 'Scan or search' })
+  const line = (name: string) => page.getByRole('listitem', { name, exact: true })
+  await page.getByPlaceholder('Barcode, name or id').waitFor()
+  await finder.fill('zebra')
+  await page.getByRole('option', { name: /Zebra finch/ }).click()
+  await line('Zebra finch').waitFor()
+  await finder.fill('number 11980')
+  await finder.press('Enter')
+  await line('Pet number 11980').getByText('8 free, 2 reserved').waitFor()
+  await finder.fill('11981')
+  await finder.press('Enter')
+  await line('Pet number 11981').waitFor()
+  await finder.fill('no such pet')
+  await finder.press('Enter')
+  await page.getByText('No pet matches “no such pet”').waitFor()
+  await page.reload()
+  for (const name of ['Zebra finch', 'Pet number 11980', 'Pet number 11981']) await line(name).waitFor()
+})
 
-test(
-  'a count has all pets of its scope, and a scope with too many pets has to be narrowed down',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/count' })
-    const status = (words: string) => page.getByRole('status').getByText(words).waitFor()
-    const begin = page.getByRole('button', { name: 'Begin' })
-    await status('More than 5,000 pets. Choose a category or a part of the name.')
-    await page.getByLabel('Category').selectOption('Category 2')
-    await status('More than 5,000 pets')
-    expect(await begin.isDisabled()).toBe(true)
-    await page.getByLabel('Only pets with this in their name or id').fill('number 1197')
-    await status('5 pets')
-    await begin.click()
-    await status('0 of 5 pets counted')
-    await page.getByLabel('How many Pet number 11978 are there').fill('9')
-    await page.keyboard.press('Enter')
-    await status('1 of 5 pets counted')
-    await page.reload()
-    await status('1 of 5 pets counted')
-    await page.getByLabel('How many Pet number 11970 are there').waitFor()
-    await page.getByRole('button', { name: 'Discard' }).click()
-    await page.getByRole('button', { name: 'Discard' }).last().click()
-    await begin.waitFor()
-  },
-  BROWSER_TEST_MS,
-)
+test('a count has all pets of its scope, and a scope with too many pets has to be narrowed down', async () => {
+  const page = await shop.signedIn({ path: '/#/count' })
+  const status = (words: string) => page.getByRole('status').getByText(words).waitFor()
+  const begin = page.getByRole('button', { name: 'Begin' })
+  await status('More than 5,000 pets. Choose a category or a part of the name.')
+  await page.getByLabel('Category').selectOption('Category 2')
+  await status('More than 5,000 pets')
+  expect(await begin.isDisabled()).toBe(true)
+  await page.getByLabel('Only pets with this in their name or id').fill('number 1197')
+  await status('5 pets')
+  await begin.click()
+  await status('0 of 5 pets counted')
+  await page.getByLabel('How many Pet number 11978 are there').fill('9')
+  await page.keyboard.press('Enter')
+  await status('1 of 5 pets counted')
+  await page.reload()
+  await status('1 of 5 pets counted')
+  await page.getByLabel('How many Pet number 11970 are there').waitFor()
+  await page.getByRole('button', { name: 'Discard' }).click()
+  await page.getByRole('button', { name: 'Discard' }).last().click()
+  await begin.waitFor()
+})
 
-test(
-  'orders and activity show the names of their pets and find them by name',
-  async () => {
-    const [first, last] = [
-      await makeOrder(shop.service, { petId: 5, quantity: 1 }),
-      await makeOrder(shop.service, { petId: PETS, quantity: 1 }),
-    ]
-    const page = await shop.signedIn({ path: '/#/orders' })
-    await orderRow(page, last).getByText('Zebra finch').waitFor()
-    await page.getByRole('searchbox').fill('zebra')
-    await orderRow(page, first).waitFor({ state: 'detached' })
-    await orderRow(page, last).waitFor()
+test('Activity shows the names of its pets and finds them by name', async () => {
+  const page = await shop.signedIn({ path: '/#/activity' })
+  await sellElsewhere(PETS, 1)
+  await sellElsewhere(11_970, 1)
+  const entries = page.locator('.activity-row')
+  await entries.filter({ hasText: 'Pet number 11970' }).waitFor()
+  await page.getByRole('combobox', { name: 'Pet', exact: true }).fill('zebra')
+  await page.getByRole('option', { name: /Zebra finch/ }).click()
+  await entries.filter({ hasText: 'Pet number 11970' }).waitFor({ state: 'detached' })
+  await entries.filter({ hasText: 'Zebra finch' }).first().waitFor()
+})
 
-    await sellElsewhere(PETS, 1)
-    await sellElsewhere(11_970, 1)
-    await page.goto(`${shop.service.address}/#/activity`)
-    const entries = page.locator('.activity-row')
-    await entries.filter({ hasText: 'Pet number 11970' }).waitFor()
-    await page.getByRole('combobox', { name: 'Pet', exact: true }).fill('zebra')
-    await page.getByRole('option', { name: /Zebra finch/ }).click()
-    await entries.filter({ hasText: 'Pet number 11970' }).waitFor({ state: 'detached' })
-    await entries.filter({ hasText: 'Zebra finch' }).first().waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'the overview counts every low pet, and lists every best seller that runs out',
-  async () => {
-    await shop.setElsewhere(BigInt(PETS), 10)
-    await shop.setElsewhere(11_960n, 30)
-    await sellElsewhere(11_960, 29)
-    const page = await shop.signedIn({ path: '/#/overview' })
-    const low = page.locator('.tile', { hasText: 'Low stock' }).locator('.tile__value')
-    await low.getByText('1', { exact: true }).waitFor()
-    await page.getByRole('list', { name: 'Runs out soon' }).getByText('Pet number 11960').waitFor()
-    await shop.setLowStockAt('pets/11950', 50)
-    await low.getByText('2', { exact: true }).waitFor()
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'an import changes pets that the page does not hold, and adds none of them again',
-  async () => {
-    const page = await shop.signedIn({ path: '/#/import' })
-    const lines = [
-      '11940,Pet number 11940,2,available,14',
-      '11941,Renamed,1,available,10',
-      '20000,New,1,available,1',
-    ]
-    const text = ['petId,name,categoryId,status,quantity', ...lines].join('\n')
-    const file = { name: 'large.csv', mimeType: 'text/csv', buffer: Buffer.from(text) }
-    await page.getByLabel('CSV file').setInputFiles(file)
-    await page.getByText('1 to add, 2 to change, 0 refused').waitFor()
-    await page.getByRole('button', { name: 'Import…' }).click()
-    await page.getByRole('button', { name: 'Yes, import' }).click()
-    await page.getByText(/^1 added, 2 changed\b/).waitFor()
-    expect(await shop.inStock(11_940n)).toBe(14)
-  },
-  BROWSER_TEST_MS,
-)
+test('an import changes pets that the page does not hold, and adds none of them again', async () => {
+  const page = await shop.signedIn({ path: '/#/import' })
+  const lines = [
+    '11940,Pet number 11940,2,available,14',
+    '11941,Renamed,1,available,10',
+    '20000,New,1,available,1',
+  ]
+  const text = ['petId,name,categoryId,status,quantity', ...lines].join('\n')
+  const file = { name: 'large.csv', mimeType: 'text/csv', buffer: Buffer.from(text) }
+  await page.getByLabel('CSV file').setInputFiles(file)
+  await page.getByText('1 to add, 2 to change, 0 refused').waitFor()
+  await page.getByRole('button', { name: 'Import…' }).click()
+  await page.getByRole('button', { name: 'Yes, import' }).click()
+  await page.getByText(/^1 added, 2 changed\b/).waitFor()
+  expect(await shop.inStock(11_940n)).toBe(14)
+})

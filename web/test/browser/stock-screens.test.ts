@@ -1,21 +1,20 @@
 import { expect, test } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
-import { axe } from '../support/axe.ts'
-import { fits, resize } from '../support/scanning.ts'
-import { BROWSER_TEST_MS, useShop } from '../support/shop.ts'
-import { expectSoon } from '../support/soon.ts'
+import { fits, PHONE, resize } from '../support/layout.ts'
+import { petsNumbered } from '../support/pets.ts'
+import { useShop } from '../support/shop.ts'
 import { goToRow, rowOf, shows } from '../support/stock-table.ts'
 
 const LARGEST = 9007199254740991
-const PETS = Array.from({ length: 120 }, (_, index) => ({
-  id: index === 119 ? 9223372036854775807n : BigInt(index + 1),
-  name: `Pet with quite a long name, number ${index + 1}`,
-  categoryId: index === 1 ? 1234567890123456789n : 1n,
-  status: 'available' as const,
-  quantity: index === 2 ? LARGEST : 10,
-}))
-
-const shop = useShop({ pets: PETS })
+const LAST = 9223372036854775807n
+const shop = useShop({
+  pets: petsNumbered(120, (index) => ({
+    name: `Pet with quite a long name, number ${index + 1}`,
+    ...(index === 1 ? { categoryId: 1234567890123456789n } : {}),
+    ...(index === 2 ? { quantity: LARGEST } : {}),
+    ...(index === 119 ? { id: LAST } : {}),
+  })),
+})
 
 /** Whether a click in the middle of it reaches it: it is on the screen, and nothing is on top of it. */
 async function canBeHit(part: Locator): Promise<boolean> {
@@ -53,133 +52,114 @@ async function rowsInSight(page: Page): Promise<number> {
   })
 }
 
-test(
-  'what waits for a choice can be chosen on every screen, and nothing runs into anything else',
-  async () => {
-    const page = await shop.signedIn({ provokes: [409, 412] })
-    await shows(page, 5n, 10)
-    await goToRow(page, 5n)
-    await page.keyboard.press('Enter')
-    await shop.setElsewhere(5n, 12_345)
-    await page.keyboard.type('678')
-    await page.keyboard.press('Enter')
-    await page.keyboard.type('-12')
-    await page.keyboard.press('Enter')
-    await rowOf(page, 6n).getByText('Not saved: −12.').waitFor()
-    const choices = [
-      ...['Keep 12,345 for Pet with', 'Set 678 for Pet with', 'Try again to change Pet with'],
-      'Leave it: Pet with',
-    ]
-    for (const width of [768, 900, 1024, 1440, 390]) {
-      await resize(page, { width, height: 1_000 })
-      await expectSoon(async () => [width, await fits(page)], [width, true])
-      for (const name of choices) {
-        const choice = page.getByRole('grid').getByRole('button', { name })
-        expect([width, name, await canBeHit(choice)]).toEqual([width, name, true])
-      }
-      const navigation = page.getByRole('navigation', { name: 'Main' })
-      const isWhole = await navigation.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
-      expect([width, isWhole]).toEqual([width, true])
-      if (width < 768) continue
-      const cell = (petId: bigint, part: string) => rowOf(page, petId).locator(`.stock-row__${part}`)
-      expect([width, await isBeside(cell(2n, 'status').locator('.badge'), cell(2n, 'quantity'))]).toEqual([
-        ...[width, true],
-      ])
-      const parts = rowOf(page, 3n).locator('.stepper > :visible')
-      for (let index = 1; index < (await parts.count()); index++) {
-        expect([width, await isBeside(parts.nth(index - 1), parts.nth(index))]).toEqual([width, true])
-      }
-      expect(await rowOf(page, 3n).locator('.stepper__value').textContent()).toBe(
-        LARGEST.toLocaleString('en'),
-      )
+test('what waits for a choice can be chosen on every screen, and nothing runs into anything else', async () => {
+  const page = await shop.signedIn({ provokes: [409, 412] })
+  await shows(page, 5n, 10)
+  await goToRow(page, 5n)
+  await page.keyboard.press('Enter')
+  await shop.setElsewhere(5n, 12_345)
+  await page.keyboard.type('678')
+  await page.keyboard.press('Enter')
+  await page.keyboard.type('-12')
+  await page.keyboard.press('Enter')
+  await rowOf(page, 6n).getByText('Not saved: −12.').waitFor()
+  const choices = [
+    ...['Keep 12,345 for Pet with', 'Set 678 for Pet with', 'Try again to change Pet with'],
+    'Leave it: Pet with',
+  ]
+  for (const width of [768, 900, 1024, 1440, 390]) {
+    await resize(page, { width, height: 1_000 })
+    await fits(page)
+    for (const name of choices) {
+      const choice = page.getByRole('grid').getByRole('button', { name })
+      expect([width, name, await canBeHit(choice)]).toEqual([width, name, true])
     }
-    await axe(page)
-    // The last of a phone's rows shows the editor where the choice was.
-    await goToRow(page, 6n)
-    await page.keyboard.press('Enter')
-    expect(await rowOf(page, 6n).getByRole('textbox').inputValue()).toBe('-12')
-    await page.keyboard.press('Escape')
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'on a phone held sideways the tools scroll away, and keys still show the row that they go to',
-  async () => {
-    const page = await shop.signedIn({ viewport: { width: 844, height: 390 }, isTouch: true })
-    await shows(page, 1n, 10)
-    const more = page.getByRole('button', { name: /^One more .* number 1$/ })
-    const { width = 0, height = 0 } = (await more.boundingBox()) ?? {}
-    expect(Math.min(width, height)).toBeGreaterThanOrEqual(44)
-    const check = rowOf(page, 1n).locator('.stock-row__check')
-    expect((await check.boundingBox())?.height).toBeGreaterThanOrEqual(44)
-
-    const search = page.getByRole('searchbox')
-    await page.locator('main').evaluate((main) => main.scrollBy(0, 260))
-    await page.waitForFunction(
-      () => (document.querySelector('.toolbar')?.getBoundingClientRect().bottom ?? 1) < 56,
-    )
-    expect(await rowsInSight(page)).toBeGreaterThanOrEqual(5)
-    expect(await canBeHit(search)).toBe(false)
-    await page.getByRole('grid').focus()
-    await page.keyboard.press('End')
-    await rowOf(page, 9223372036854775807n).waitFor()
-    expect(await canBeHit(rowOf(page, 9223372036854775807n))).toBe(true)
-    await page.keyboard.press('Home')
-    expect(await canBeHit(rowOf(page, 1n))).toBe(true)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'printing gives every row that is shown, and no tools',
-  async () => {
-    const page = await shop.signedIn()
-    await shows(page, 1n, 10)
-    await page.emulateMedia({ media: 'print' })
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
-    expect(await page.locator('.printed-stock tbody tr:visible').count()).toBe(120)
-    expect(await page.getByRole('searchbox').isVisible()).toBe(false)
-    expect(await page.locator('.topbar').isVisible()).toBe(false)
-    const sheets = (await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
-    expect(sheets).toBeGreaterThan(1)
-    await page.evaluate(() => dispatchEvent(new Event('afterprint')))
-    await page.emulateMedia({ media: 'screen' })
-    expect(await page.locator('.printed-stock').count()).toBe(0)
-  },
-  BROWSER_TEST_MS,
-)
-
-test(
-  'a toast never covers a row, "Not saved" is whole, and no row sticks out of the rounded table at 200 %',
-  async () => {
-    const page = await shop.signedIn({ viewport: { width: 390, height: 844 }, provokes: [409] })
-    await shows(page, 8n, 10)
-    await goToRow(page, 8n)
-    await page.keyboard.type('-99')
-    await page.keyboard.press('Enter')
-    const outcome = rowOf(page, 8n).getByText('Not saved: −99.', { exact: true })
-    await outcome.waitFor()
-    for (const width of [360, 390]) {
-      await resize(page, { width, height: 844 })
-      expect(await outcome.evaluate(isWhole)).toBe(true)
+    const navigation = page.getByRole('navigation', { name: 'Main' })
+    const isWhole = await navigation.evaluate(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth)
+    expect([width, isWhole]).toEqual([width, true])
+    if (width < 768) continue
+    const cell = (petId: bigint, part: string) => rowOf(page, petId).locator(`.stock-row__${part}`)
+    expect([width, await isBeside(cell(2n, 'status').locator('.badge'), cell(2n, 'quantity'))]).toEqual([
+      ...[width, true],
+    ])
+    const parts = rowOf(page, 3n).locator('.stepper > :visible')
+    for (let index = 1; index < (await parts.count()); index++) {
+      expect([width, await isBeside(parts.nth(index - 1), parts.nth(index))]).toEqual([width, true])
     }
-    // The reason may be cut off in the row.
-    await page.locator('.toast').getByText('There were not enough to take 99.').waitFor()
-    const bottomOfMain = await page.locator('main').evaluate((main) => main.getBoundingClientRect().bottom)
-    expect((await page.locator('.toast').boundingBox())?.y).toBeGreaterThanOrEqual(bottomOfMain)
-    await page.getByRole('button', { name: /^Leave it/ }).click()
+    expect(await rowOf(page, 3n).locator('.stepper__value').textContent()).toBe(LARGEST.toLocaleString('en'))
+  }
+  // The last of a phone's rows shows the editor where the choice was.
+  await goToRow(page, 6n)
+  await page.keyboard.press('Enter')
+  expect(await rowOf(page, 6n).getByRole('textbox').inputValue()).toBe('-12')
+  await page.keyboard.press('Escape')
+})
 
-    // A window of 1280 × 800 pixels at 200 %.
-    await resize(page, { width: 640, height: 400 })
-    const corner = await page.locator('.stock-view__table').evaluate((table) => {
-      const { left, top } = table.getBoundingClientRect()
-      const main = document.querySelector('main')
-      main?.scrollBy(0, top - 200)
-      const after = table.getBoundingClientRect()
-      return table.contains(document.elementFromPoint(left + 1.5, after.top + 1.5))
-    })
-    expect(corner).toBe(false)
-  },
-  BROWSER_TEST_MS,
-)
+test('on a phone held sideways the tools scroll away, and keys still show the row that they go to', async () => {
+  const page = await shop.signedIn({ viewport: { width: 844, height: 390 }, isTouch: true })
+  await shows(page, 1n, 10)
+  const more = page.getByRole('button', { name: /^One more .* number 1$/ })
+  const { width = 0, height = 0 } = (await more.boundingBox()) ?? {}
+  expect(Math.min(width, height)).toBeGreaterThanOrEqual(44)
+  const check = rowOf(page, 1n).locator('.stock-row__check')
+  expect((await check.boundingBox())?.height).toBeGreaterThanOrEqual(44)
+
+  const search = page.getByRole('searchbox')
+  await page.locator('main').evaluate((main) => main.scrollBy(0, 260))
+  await page.waitForFunction(
+    () => (document.querySelector('.toolbar')?.getBoundingClientRect().bottom ?? 1) < 56,
+  )
+  expect(await rowsInSight(page)).toBeGreaterThanOrEqual(5)
+  expect(await canBeHit(search)).toBe(false)
+  await page.getByRole('grid').focus()
+  await page.keyboard.press('End')
+  await rowOf(page, LAST).waitFor()
+  expect(await canBeHit(rowOf(page, LAST))).toBe(true)
+  await page.keyboard.press('Home')
+  expect(await canBeHit(rowOf(page, 1n))).toBe(true)
+})
+
+test('printing gives every row that is shown, and no tools', async () => {
+  const page = await shop.signedIn()
+  await shows(page, 1n, 10)
+  await page.emulateMedia({ media: 'print' })
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')))
+  expect(await page.locator('.printed-stock tbody tr:visible').count()).toBe(120)
+  expect(await page.getByRole('searchbox').isVisible()).toBe(false)
+  expect(await page.locator('.topbar').isVisible()).toBe(false)
+  const sheets = (await page.pdf()).toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0
+  expect(sheets).toBeGreaterThan(1)
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')))
+  await page.emulateMedia({ media: 'screen' })
+  expect(await page.locator('.printed-stock').count()).toBe(0)
+})
+
+test('a toast never covers a row, "Not saved" is whole, and no row sticks out of the rounded table at 200 %', async () => {
+  const page = await shop.signedIn({ viewport: PHONE, provokes: [409] })
+  await shows(page, 8n, 10)
+  await goToRow(page, 8n)
+  await page.keyboard.type('-99')
+  await page.keyboard.press('Enter')
+  const outcome = rowOf(page, 8n).getByText('Not saved: −99.', { exact: true })
+  await outcome.waitFor()
+  for (const width of [360, 390]) {
+    await resize(page, { width, height: 844 })
+    expect(await outcome.evaluate(isWhole)).toBe(true)
+  }
+  // The reason may be cut off in the row.
+  await page.locator('.toast').getByText('There were not enough to take 99.').waitFor()
+  const bottomOfMain = await page.locator('main').evaluate((main) => main.getBoundingClientRect().bottom)
+  expect((await page.locator('.toast').boundingBox())?.y).toBeGreaterThanOrEqual(bottomOfMain)
+  await page.getByRole('button', { name: /^Leave it/ }).click()
+
+  // A window of 1280 × 800 pixels at 200 %.
+  await resize(page, { width: 640, height: 400 })
+  const corner = await page.locator('.stock-view__table').evaluate((table) => {
+    const { left, top } = table.getBoundingClientRect()
+    const main = document.querySelector('main')
+    main?.scrollBy(0, top - 200)
+    const after = table.getBoundingClientRect()
+    return table.contains(document.elementFromPoint(left + 1.5, after.top + 1.5))
+  })
+  expect(corner).toBe(false)
+})

@@ -1,5 +1,6 @@
+import { afterAll, beforeAll } from 'bun:test'
 import { PetstoreClient } from '@petstore/client'
-import type { TestService } from '../../../server/test/support/test-service.ts'
+import { TestService } from '../../../server/test/support/test-service.ts'
 import { BulkChanges } from '../../src/staff-page/data/stock/bulk-changes.ts'
 import { OwnChanges, type SaveContext } from '../../src/staff-page/data/stock/own-request.ts'
 import { StockEditor } from '../../src/staff-page/data/stock/stock-editor.ts'
@@ -58,6 +59,25 @@ export class Desk {
     const answer = await fetch(url, init)
     await Promise.race([this.beforeAnswer(), aborted(init.signal)])
     return answer
+  }
+}
+
+/** A service for all tests of a file. */
+export function useService(options: Parameters<typeof TestService.start>[0] = {}) {
+  const started: { service?: TestService } = {}
+  const service = () => {
+    if (started.service === undefined) throw new Error('the service is not started')
+    return started.service
+  }
+  beforeAll(async () => {
+    started.service = await TestService.start({ realTime: true, ...options })
+  })
+  afterAll(() => started.service?.stop())
+  return {
+    service,
+    inStock: async (petId: bigint): Promise<number> =>
+      (await service().call('GET', `/inventory/${petId}`)).item.quantity,
+    openDesk: (key?: string) => new Desk(service(), key),
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import type { StockedPet } from '../../../server/src/core/catalog/pet.ts'
-import type { TestService } from '../../../server/test/support/test-service.ts'
+import type { Shop } from './shop.ts'
 
 export interface OrderDraft {
   readonly petId: number
@@ -11,33 +10,13 @@ export interface OrderDraft {
   readonly note?: string
 }
 
-interface WireOrder extends OrderDraft {
-  readonly id: number
-  readonly state: string
-}
-
-/** Ten of each, with ids from 1. */
-export function petsNamed(...names: readonly string[]): readonly StockedPet[] {
-  return names.map((name, index) => ({
-    id: BigInt(index + 1),
-    name,
-    categoryId: 1n,
-    status: 'available',
-    quantity: 10,
-  }))
-}
-
 /** Creates an order, and returns its id. */
-export async function makeOrder(service: TestService, draft: OrderDraft): Promise<bigint> {
-  const headers = { 'Content-Type': 'application/json' }
-  const answer = await service.call('POST', '/store/orders', { body: JSON.stringify(draft), headers })
-  if (answer.status !== 201) throw new Error(`the service answered ${answer.status}: ${answer.text}`)
-  return BigInt((answer.json as WireOrder).id)
+export async function makeOrder(shop: Shop, draft: OrderDraft): Promise<bigint> {
+  return BigInt((await shop.send('POST', '/store/orders', draft)).id as number)
 }
 
-/** The order as the service has it. */
-export async function stateOf(service: TestService, orderId: bigint): Promise<WireOrder> {
-  return (await service.call('GET', `/store/orders/${orderId}`)).json as WireOrder
+export async function stateOf(shop: Shop, orderId: bigint): Promise<unknown> {
+  return (await shop.send('GET', `/store/orders/${orderId}`)).state
 }
 
 export function orderRow(page: Page, orderId: bigint): Locator {

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { afterEach, expect, test } from 'bun:test'
 import { type InventoryEvent, type Page, PetstoreError, type SearchRow } from '@petstore/client'
 import { petListSource } from '../../src/staff-page/data/catalog/pet-list.ts'
 import { changeListSource } from '../../src/staff-page/data/history/change-history.ts'
@@ -17,6 +17,11 @@ const event = (after: number): Change => ({ ...change(after), keyName: undefined
 const page = (quantities: readonly number[], next?: string): Page<Change> => ({
   items: quantities.map(change),
   next,
+})
+
+const open: { stop(): void }[] = []
+afterEach(() => {
+  for (const list of open.splice(0)) list.stop()
 })
 
 /** A history whose pages arrive when the test says so. */
@@ -39,6 +44,7 @@ function openHistory(petId?: bigint, live = new LiveChanges()) {
       }),
   })
   const list = new LiveList(source)
+  open.push(list)
   list.follow()
   const report = (...changes: readonly Change[]) => {
     for (const reported of changes) live.publish({ type: 'change', change: reported })
@@ -54,31 +60,31 @@ function openHistory(petId?: bigint, live = new LiveChanges()) {
     return request
   }
   const answer = async (...args: Parameters<typeof page>) => (await nextRequest()).answer(page(...args))
-  return { list, live, requests, report, shown, until, nextRequest, answer }
+  const load = async (...args: Parameters<typeof page>) => {
+    await answer(...args)
+    await until(() => list.get().phase === 'ready')
+  }
+  return { list, live, requests, report, shown, until, nextRequest, answer, load }
 }
 
 test('a list is requested once its events have started, so that no change falls in between', async () => {
   const stream = Promise.withResolvers<void>()
-  const { list, requests, answer, until, shown } = openHistory(undefined, new LiveChanges(stream.promise))
+  const { requests, shown, load } = openHistory(undefined, new LiveChanges(stream.promise))
   await Bun.sleep(1)
   expect(requests).toEqual([])
   stream.resolve()
-  await answer([1])
-  await until(() => list.get().phase === 'ready')
+  await load([1])
   expect(shown()).toEqual([1])
-  list.stop()
 })
 
 test('an event comes first, once, with the known name of its key', async () => {
-  const { list, report, shown, until, answer, requests } = openHistory()
-  await answer([3, 2, 1])
-  await until(() => list.get().phase === 'ready')
+  const { list, requests, report, shown, until, load } = openHistory()
+  await load([3, 2, 1])
   report(event(3), event(4), event(5), event(5))
   await until(() => shown().length > 3)
   expect(shown()).toEqual([5, 4, 3, 2, 1])
   expect(list.get().rows[0]?.keyName).toBe('Front desk')
   expect(requests).toHaveLength(0)
-  list.stop()
 })
 
 test('an event that arrives while a page loads is in the list, whether the page has it or not', async () => {
@@ -88,13 +94,11 @@ test('an event that arrives while a page loads is in the list, whether the page 
   first.answer(page([3, 2, 1]))
   await until(() => list.get().phase === 'ready')
   expect(shown()).toEqual([4, 3, 2, 1])
-  list.stop()
 })
 
 test('a reload keeps the older pages, and events that it does not have', async () => {
-  const { list, live, report, shown, until, answer, nextRequest } = openHistory()
-  await answer([4, 3], 'c3')
-  await until(() => list.get().phase === 'ready')
+  const { list, live, report, shown, until, nextRequest, answer, load } = openHistory()
+  await load([4, 3], 'c3')
   void list.loadMore()
   await answer([2, 1])
   await until(() => shown().length === 4)
@@ -105,38 +109,32 @@ test('a reload keeps the older pages, and events that it does not have', async (
   await until(() => !list.get().isLoading)
   expect(shown()).toEqual([6, 5, 4, 3, 2, 1])
   expect(list.get().next).toBeUndefined()
-  list.stop()
 })
 
 test('a reload that does not reach down to the older pages drops them, so that there is no gap', async () => {
-  const { list, shown, until, answer } = openHistory()
-  await answer([3, 2, 1])
-  await until(() => list.get().phase === 'ready')
+  const { list, shown, until, answer, load } = openHistory()
+  await load([3, 2, 1])
   void list.reload()
   await answer([9, 8], 'c8')
   await until(() => shown()[0] === 9)
   expect(shown()).toEqual([9, 8])
   expect(list.get().next).toBe('c8')
-  list.stop()
 })
 
 test('the names of new keys are looked up together, and events of other pets are ignored', async () => {
-  const { list, report, shown, until, answer, requests } = openHistory(1n)
-  await answer([2, 1])
-  await until(() => list.get().phase === 'ready')
+  const { list, requests, report, shown, until, answer, load } = openHistory(1n)
+  await load([2, 1])
   report({ ...event(3), petId: 2n })
   report({ ...event(4), keyId: 'key_2' }, { ...event(5), keyId: 'key_2' })
   await until(() => shown().join() === '5,4,2,1')
   await answer([5, 4, 2, 1])
   await until(() => !list.get().isLoading)
   expect(requests).toHaveLength(0)
-  list.stop()
 })
 
 test('a history that grows without end starts again', async () => {
-  const { list, report, shown, until, answer } = openHistory()
-  await answer([3, 2, 1], 'c1')
-  await until(() => list.get().phase === 'ready')
+  const { list, report, shown, until, answer, load } = openHistory()
+  await load([3, 2, 1], 'c1')
   for (let after = 4; after <= 2_500; after++) report(event(after))
   await answer(
     Array.from({ length: 20 }, (_, index) => 2_500 - index),
@@ -144,33 +142,28 @@ test('a history that grows without end starts again', async () => {
   )
   await until(() => shown().length === 20)
   expect(list.get().next).toBe('further')
-  list.stop()
 })
 
 test('the rows stay if a request fails, and a retry repeats it', async () => {
-  const { list, shown, until, answer, nextRequest } = openHistory()
+  const { list, shown, until, nextRequest, load } = openHistory()
   ;(await nextRequest()).fail()
   await until(() => list.get().phase === 'failed')
   void list.reload()
-  await answer([2, 1], 'c1')
-  await until(() => list.get().phase === 'ready')
+  await load([2, 1], 'c1')
   void list.loadMore()
   ;(await nextRequest()).fail()
   await until(() => list.get().failure === 'no connection')
   expect(shown()).toEqual([2, 1])
   void list.loadMore()
   expect((await nextRequest()).cursor).toBe('c1')
-  list.stop()
 })
 
 test('a list that failed in an outage is loaded again by itself', async () => {
-  const { list, shown, until, answer, nextRequest } = openHistory()
+  const { list, shown, until, nextRequest, load } = openHistory()
   ;(await nextRequest()).fail(new PetstoreError('service_unavailable', 'no connection', { status: 503 }))
   await until(() => list.get().phase === 'failed')
-  await answer([1])
-  await until(() => list.get().phase === 'ready')
+  await load([1])
   expect([list.get().failure, shown()]).toEqual([undefined, [1]])
-  list.stop()
 }, 60_000)
 
 const PET: SearchRow = {
@@ -224,5 +217,4 @@ test('an event that arrives while the list of pets loads is not lost', async () 
   })
   while (list.get().rows.length === 1) await Bun.sleep(1)
   expect(list.get().rows.map(({ petId }) => petId)).toEqual([1n, 3n])
-  list.stop()
 })

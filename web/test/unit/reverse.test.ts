@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { TestService } from '../../../server/test/support/test-service.ts'
+import { expect, test } from 'bun:test'
 import { changeOf } from '../../src/staff-page/data/history/change-log.ts'
 import {
   findReversal,
@@ -7,17 +6,10 @@ import {
   newReversal,
   reverseAdjustment,
 } from '../../src/staff-page/data/history/reverse.ts'
-import { Desk } from '../support/desk.ts'
-import { petsNamed } from '../support/orders.ts'
+import { type Desk, useService } from '../support/desk.ts'
+import { petsNumbered } from '../support/pets.ts'
 
-let service: TestService
-beforeAll(async () => {
-  service = await TestService.start({
-    realTime: true,
-    pets: petsNamed('Biscuit', 'Mittens', 'Goldie', 'Coco'),
-  })
-})
-afterAll(() => service.stop())
+const { inStock, openDesk } = useService({ pets: petsNumbered(4) })
 
 const { signal } = new AbortController()
 
@@ -35,10 +27,8 @@ async function receive(desk: Desk, reference: string, petIds: readonly bigint[])
   return { changes, purpose: { reason: 'received', reference, at: Date.parse(newest.at) } as const }
 }
 
-const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
-
 test('a whole delivery is reversed by one adjustment that refers to it', async () => {
-  const desk = new Desk(service).open(4)
+  const desk = openDesk().open(4)
   const { changes, purpose } = await receive(desk, 'PO-1', [1n, 2n])
   expect(changes.map(({ petId }) => petId).sort()).toEqual([1n, 2n])
   expect(await findReversal(desk.saving.client, changes, purpose, signal)).toBeUndefined()
@@ -50,7 +40,7 @@ test('a whole delivery is reversed by one adjustment that refers to it', async (
 })
 
 test('what is no longer possible is refused as a whole, with the reason of each pet', async () => {
-  const desk = new Desk(service).open(4)
+  const desk = openDesk().open(4)
   const { changes, purpose } = await receive(desk, 'PO-2', [1n, 2n, 3n, 4n])
   await desk.saving.client.inventory.set(1n, { quantity: 3 })
   await desk.saving.client.orders.create({ petId: 2n, quantity: 12 })
@@ -66,7 +56,7 @@ test('what is no longer possible is refused as a whole, with the reason of each 
 })
 
 test('a reversal whose response was lost is never counted twice', async () => {
-  const desk = new Desk(service).open(3)
+  const desk = openDesk().open(3)
   const { changes, purpose } = await receive(desk, 'PO-3', [3n])
   const before = await inStock(3n)
   desk.beforeAnswer = () => {

@@ -1,40 +1,26 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { TestService } from '../../../../server/test/support/test-service.ts'
+import { beforeEach, expect, test } from 'bun:test'
 import { CountDraft } from '../../../src/staff-page/count/count-draft.ts'
 import { ALL_PETS, inOrder, isIn, isShown, scopeWords, tallyOf } from '../../../src/staff-page/count/scope.ts'
 import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
-import { breakOff, Desk, idsFrom } from '../../support/desk.ts'
+import { breakOff, type Desk, idsFrom, useService } from '../../support/desk.ts'
+import { petsNumbered } from '../../support/pets.ts'
 import { Shelf } from '../../support/shelf.ts'
 
 const PETS = 2_200
 /** Those that the tests of single pets use. */
 const FEW = idsFrom(1, 9)
 
-let service: TestService
-
-beforeAll(async () => {
-  const pets = idsFrom(1, PETS).map((id) => ({
-    id,
-    name: `Pet ${id}`,
-    categoryId: 1n,
-    status: 'available' as const,
-    quantity: 10,
-  }))
-  service = await TestService.start({ pets, realTime: true })
-})
+const { service, inStock, openDesk } = useService({ pets: petsNumbered(PETS) })
 
 beforeEach(async () => {
-  for (const petId of FEW) await service.setQuantity(petId, '{"quantity":10}')
+  for (const petId of FEW) await service().setQuantity(petId, '{"quantity":10}')
 })
 
-afterAll(() => service.stop())
-
-const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
 const bodies = ({ sent }: Desk) => sent.map(({ body }) => JSON.parse(body))
 const keys = ({ sent }: Desk) => sent.map(({ idempotencyKey }) => idempotencyKey)
 
 function open(shelf = new Shelf(), ownerId = 'key_1') {
-  const page = new Desk(service).open(PETS)
+  const page = openDesk().open(PETS)
   let reloads = 0
   const count = new CountDraft(page.saving, new KeptWork(ownerId, 'count', shelf), () => reloads++)
   const quantityOf = (petId: bigint) => count.get().lines.get(petId)
@@ -99,7 +85,7 @@ test('what was sold meanwhile is shown and not overwritten, and all others are a
   count.begin(ALL_PETS)
   for (const petId of [1n, 2n, 3n, 4n]) count.set(petId, 8)
   // Three are sold, which the page has not heard of.
-  for (const petId of [1n, 2n, 3n]) await service.setQuantity(petId, '{"quantity":9}')
+  for (const petId of [1n, 2n, 3n]) await service().setQuantity(petId, '{"quantity":9}')
   page.stock.setConnection('lost')
   await count.apply()
   expect(bodies(page).map(({ changes }) => changes.length)).toEqual([4, 1])
@@ -155,7 +141,7 @@ test('more than 1,000 pets are several adjustments, and a lost answer is asked f
   // The one without an answer went out again under its own key, and was not made twice.
   expect(keys(second.page)[0]).toBe(keys(first.page)[1] ?? null)
   expect(new Set([...keys(first.page), ...keys(second.page)]).size).toBe(3)
-  const { json } = await service.call('GET', '/inventory/1500/history')
+  const { json } = await service().call('GET', '/inventory/1500/history')
   expect(json).toMatchObject([{ before: 10, after: 11, reason: 'counted' }])
   expect(await inStock(2_200n)).toBe(11)
 })
@@ -176,7 +162,7 @@ test('a count is kept for one key at every step, and tells where the browser has
     [71n, { quantity: 1, expected: 10, isApplied: false }],
   ])
   expect(open(shelf, 'key_2').count.get().head).toBeUndefined()
-  expect([...shelf.texts].join()).not.toContain(service.key)
+  expect([...shelf.texts].join()).not.toContain(service().key)
   shelf.isFull = true
   count.set(8n, 1)
   expect(count.get().isKept).toBe(false)

@@ -1,32 +1,17 @@
-import { afterAll, beforeAll, expect, setSystemTime, test } from 'bun:test'
-import { TestService } from '../../../../server/test/support/test-service.ts'
+import { expect, setSystemTime, test } from 'bun:test'
 import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
 import { DeliveryDraft } from '../../../src/staff-page/receive/delivery-draft.ts'
-import { breakOff, Desk, idsFrom } from '../../support/desk.ts'
+import { breakOff, idsFrom, useService } from '../../support/desk.ts'
+import { petsNumbered } from '../../support/pets.ts'
 import { Shelf } from '../../support/shelf.ts'
 
 const PETS = 1_100
 
-let service: TestService
-
-beforeAll(async () => {
-  const pets = idsFrom(1, PETS).map((id) => ({
-    id,
-    name: `Pet ${id}`,
-    categoryId: 1n,
-    status: 'available' as const,
-    quantity: 10,
-  }))
-  service = await TestService.start({ pets, realTime: true })
-})
-
-afterAll(() => service.stop())
-
-const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
+const { service, inStock, openDesk } = useService({ pets: petsNumbered(PETS) })
 
 /** A page with a delivery. `reload` opens another page in the same browser. */
 function open(shelf = new Shelf(), ownerId = 'key_1') {
-  const page = new Desk(service).open(PETS)
+  const page = openDesk().open(PETS)
   const kept = new KeptWork(ownerId, 'receive', shelf)
   const delivery = new DeliveryDraft(page.saving, kept, page.undo)
   return { page, shelf, delivery, reload: () => open(shelf, ownerId) }
@@ -43,7 +28,7 @@ test('the same pet adds up, and all of it is one request that the history explai
     [1n, 7],
   ])
   // The pieces are added to the stock of that moment, whatever others change.
-  await service.setQuantity(2n, '{"quantity":1}')
+  await service().setQuantity(2n, '{"quantity":1}')
   await delivery.book()
   expect([await inStock(1n), await inStock(2n)]).toEqual([17, 6])
   expect(page.sent).toHaveLength(1)
@@ -51,7 +36,7 @@ test('the same pet adds up, and all of it is one request that the history explai
   expect(delivery.get().lines.size).toBe(0)
   expect(delivery.received.get()).toMatchObject({ pieces: 12, reference: 'PO-1043' })
   expect(shelf.texts.size).toBe(0)
-  const { json } = await service.call('GET', '/inventory/1/history')
+  const { json } = await service().call('GET', '/inventory/1/history')
   expect(json).toMatchObject([{ before: 10, after: 17, reason: 'received', reference: 'PO-1043' }])
   expect(page.undo.get()).toMatchObject([{ reference: 'PO-1043', changes: [{ petId: 2n }, { petId: 1n }] }])
   delivery.add(3n, 1)
@@ -143,7 +128,7 @@ test('a draft belongs to one key, survives invalid data, and reports if it canno
   expect([...reload().delivery.get().lines]).toEqual([[21n, 5]])
   expect(reload().delivery.get().head).toEqual({ reference: 'PO-7' })
   expect(open(shelf, 'key_2').delivery.get().lines.size).toBe(0)
-  expect([...shelf.texts].join()).not.toContain(service.key)
+  expect([...shelf.texts].join()).not.toContain(service().key)
   shelf.isFull = true
   delivery.add(22n, 1)
   expect(delivery.get().isKept).toBe(false)

@@ -1,36 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { TestService } from '../../../../server/test/support/test-service.ts'
+import { afterAll, expect, test } from 'bun:test'
 import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
 import { SaleQueue } from '../../../src/staff-page/data/sales/sale-queue.ts'
 import { hideAllToasts } from '../../../src/staff-page/data/toasts.ts'
 import { Till } from '../../../src/staff-page/sell/till.ts'
-import { Desk, idsFrom } from '../../support/desk.ts'
+import { useService } from '../../support/desk.ts'
+import { petsNumbered } from '../../support/pets.ts'
 import { Shelf } from '../../support/shelf.ts'
 
 const PETS = 9
-let service: TestService
+const { inStock, openDesk } = useService({ pets: petsNumbered(PETS) })
 
-beforeAll(async () => {
-  const pets = idsFrom(1, PETS).map((id) => ({
-    id,
-    name: `Pet ${id}`,
-    categoryId: 1n,
-    status: 'available' as const,
-    quantity: 10,
-  }))
-  service = await TestService.start({ pets, realTime: true })
-})
-
-afterAll(async () => {
-  hideAllToasts()
-  await service.stop()
-})
-
-const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
+afterAll(hideAllToasts)
 
 /** A till in a browser of its own. */
 function open() {
-  const page = new Desk(service).open(PETS)
+  const page = openDesk().open(PETS)
   const shelf = new Shelf()
   const queue = new SaleQueue(page.saving, new KeptWork('key_1', 'sales', shelf, 1))
   const till = new Till(page.saving, new KeptWork('key_1', 'sell', shelf), queue)

@@ -1,35 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { TestService } from '../../../../server/test/support/test-service.ts'
+import { expect, test } from 'bun:test'
 import {
   type BulkAction,
   type BulkProgress,
   retryable,
 } from '../../../src/staff-page/data/stock/bulk-changes.ts'
 import { undoLast } from '../../../src/staff-page/data/stock/undo-last.ts'
-import { breakOff, Desk, idsFrom } from '../../support/desk.ts'
+import { breakOff, type Desk, idsFrom, useService } from '../../support/desk.ts'
+import { petsNumbered } from '../../support/pets.ts'
 
 const PETS = 2_500
 
-let service: TestService
-
-beforeAll(async () => {
-  const pets = idsFrom(1, PETS).map((id) => ({
-    id,
-    name: `Pet ${id}`,
-    categoryId: 1n,
-    status: 'available' as const,
-    quantity: 10,
-  }))
-  service = await TestService.start({ pets, realTime: true })
-})
-
-afterAll(() => service.stop())
-
-const openDesk = (key?: string) => new Desk(service, key).open(PETS)
-const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
+const { service, inStock, openDesk: open } = useService({ pets: petsNumbered(PETS) })
+const openDesk = (key?: string) => open(key).open(PETS)
 const stockOf = (petIds: readonly bigint[]) => Promise.all(petIds.map(inStock))
 const setTo = async (petIds: readonly bigint[], quantity: number) => {
-  for (const petId of petIds) await service.setQuantity(petId, JSON.stringify({ quantity }))
+  for (const petId of petIds) await service().setQuantity(petId, JSON.stringify({ quantity }))
 }
 const sizes = ({ sent }: Desk) => sent.map(({ body }) => JSON.parse(body).changes.length)
 const keys = ({ sent }: Desk) => sent.map(({ idempotencyKey }) => idempotencyKey)
@@ -61,7 +46,7 @@ test('2,500 pets are changed by three requests and back by three, and the histor
   expect(new Set(keys(desk)).size).toBe(6)
   expect(await stockOf([1n, 1_000n, 1_001n, 2_500n])).toEqual([10, 10, 10, 10])
   expect(desk.undo.get()).toEqual([])
-  const { json } = await service.call('GET', '/inventory/2500/history')
+  const { json } = await service().call('GET', '/inventory/2500/history')
   expect(json).toMatchObject([
     { before: 7, after: 10, reason: 'corrected', reference: 'undo of shelf 4' },
     { before: 10, after: 7, reason: 'counted', reference: 'shelf 4' },
@@ -74,7 +59,7 @@ test('of rows some of which cannot be set, all others are, and each is counted o
   await setTo([3n, 600n, 1_100n], 33)
   await setTo([4n], 50)
   for (const petId of [5n, 1_101n])
-    await service.store.changeStock([{ type: 'remove_pet', petId, keyId: 'petstore', at: 0 }])
+    await service().store.changeStock([{ type: 'remove_pet', petId, keyId: 'petstore', at: 0 }])
   desk.stock.remove(6n)
   // The page has heard of one of these by now; 4 has what is asked for, and the page knows of 8 that it has.
   desk.beforeAnswer = () => {
@@ -195,7 +180,7 @@ test('what may have been added is not added again once the service has forgotten
 })
 
 test('a change of many ends early where the key may not change the stock', async () => {
-  const { secret } = await service.createKey('enterprise', { permissions: ['orders'] })
+  const { secret } = await service().createKey('enterprise', { permissions: ['orders'] })
   const desk = openDesk(secret)
   await desk.bulk.run(change('set', 1), idsFrom(1, PETS))
   expect(desk.sent).toHaveLength(1)

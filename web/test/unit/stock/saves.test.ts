@@ -1,27 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { TestService } from '../../../../server/test/support/test-service.ts'
+import { expect, test } from 'bun:test'
 import { askForBarcode } from '../../../src/staff-page/data/stock/stock-search.ts'
 import { undoLast } from '../../../src/staff-page/data/stock/undo-last.ts'
-import { breakOff, Desk, fillStock } from '../../support/desk.ts'
+import { breakOff, fillStock, useService } from '../../support/desk.ts'
+import { petsNumbered } from '../../support/pets.ts'
 
-let service: TestService
-
-beforeAll(async () => {
-  const pets = Array.from({ length: 60 }, (_, index) => ({
-    id: BigInt(index + 1),
-    name: `Pet ${index + 1}`,
-    categoryId: 1n,
-    status: 'available' as const,
-    quantity: 10,
-  }))
-  service = await TestService.start({ pets, realTime: true })
-})
-
-afterAll(() => service.stop())
-
-const inStock = async (petId: bigint) => (await service.call('GET', `/inventory/${petId}`)).item.quantity
+const { service, inStock, openDesk: open } = useService({ pets: petsNumbered(60) })
 const seen = { quantity: 10, status: 'available' as const }
-const openDesk = () => new Desk(service).open(60)
+const openDesk = () => open().open(60)
 
 test('a change that was made though its answer was lost is saved when it is tried again', async () => {
   const desk = openDesk()
@@ -39,7 +24,7 @@ test('a lost answer is asked for again with the key of the change, though others
   desk.beforeAnswer = breakOff
   await desk.editor.save(51n, 5, seen)
   desk.beforeAnswer = () => {}
-  await service.setQuantity(51n, '{"quantity": 7}')
+  await service().setQuantity(51n, '{"quantity": 7}')
   desk.stock.apply({ petId: 51n, quantity: 7, status: 'available' }, true)
   await desk.editor.retry(51n)
   expect(desk.editor.get().get(51n)?.kind).toBe('saved')
@@ -75,9 +60,9 @@ test('a repeated change that meets a conflict which is over has a key of its own
   desk.beforeSending = breakOff
   await desk.editor.save(53n, 5, seen)
   desk.beforeSending = () => {}
-  await service.setQuantity(53n, '{"quantity": 11}')
+  await service().setQuantity(53n, '{"quantity": 11}')
   desk.beforeAnswer = async () => {
-    if (desk.sent.length === 2) await service.setQuantity(53n, '{"quantity": 10}')
+    if (desk.sent.length === 2) await service().setQuantity(53n, '{"quantity": 10}')
   }
   await desk.editor.retry(53n)
   expect(desk.editor.get().get(53n)?.kind).toBe('saved')
@@ -89,7 +74,7 @@ test('a repeated change that meets a conflict which is over has a key of its own
 
 test('a conflict shows the latest quantity, and ends when the pet has the wanted one or is gone', async () => {
   const desk = openDesk()
-  await service.setQuantity(20n, '{"quantity":4}')
+  await service().setQuantity(20n, '{"quantity":4}')
   expect(await desk.editor.save(20n, 7, seen)).toMatchObject({ kind: 'conflict', theirs: { quantity: 4 } })
   const edit = () => desk.editor.get().get(20n)
   const becomes = (quantity: number) => {
@@ -103,7 +88,7 @@ test('a conflict shows the latest quantity, and ends when the pet has the wanted
   becomes(7)
   expect(edit()).toBeUndefined()
 
-  await service.setQuantity(21n, '{"quantity":4}')
+  await service().setQuantity(21n, '{"quantity":4}')
   await desk.editor.save(21n, 7, seen)
   desk.stock.remove(21n)
   desk.stock.publishNow()
@@ -169,7 +154,7 @@ test('an answer is shown at once where no event tells of the change', async () =
 
 test('a difference is right whatever others do, and is undone as what it was', async () => {
   const desk = openDesk()
-  await service.setQuantity(53n, '{"quantity": 100}')
+  await service().setQuantity(53n, '{"quantity": 100}')
   expect(await desk.editor.adjust(53n, 12)).toMatchObject({ kind: 'saved' })
   expect(await inStock(53n)).toBe(112)
   expect(desk.undo.get()).toEqual([{ changes: [{ petId: 53n, before: 100, after: 112 }] }])
@@ -184,7 +169,7 @@ test('a difference that is refused can be tried anew; one whose answer was lost 
     reason: 'There were not enough to take 12.',
     adjustment: { delta: -12 },
   })
-  await service.setQuantity(54n, '{"quantity": 20}')
+  await service().setQuantity(54n, '{"quantity": 20}')
   await desk.editor.retry(54n)
   expect(desk.editor.get().get(54n)?.kind).toBe('saved')
   expect(await inStock(54n)).toBe(8)
@@ -217,7 +202,7 @@ test('a difference goes behind what is being saved, and what is typed meanwhile 
 
 test('a barcode that the page does not know costs one request, and no second one', async () => {
   const desk = openDesk()
-  const made = await service.call('POST', '/pets', {
+  const made = await service().call('POST', '/pets', {
     body: JSON.stringify({ name: 'With a code', categoryId: 1, barcode: '4006381333931' }),
     headers: { 'Content-Type': 'application/json' },
   })

@@ -1,23 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { Webhook, WebhookDelivery } from '@petstore/client'
-import type { LiveList } from '../../../src/staff-page/data/live-list.ts'
+import type { Webhook } from '@petstore/client'
 import { Webhooks } from '../../../src/staff-page/data/webhooks/webhooks.ts'
 
 const AT = '2026-11-16T12:00:00.000Z'
-
-function delivery(id: number): WebhookDelivery {
-  return {
-    id: String(id),
-    attempt: 1,
-    messageId: `evt_${id}`,
-    type: 'stock.changed',
-    at: AT,
-    durationMs: 1,
-    delivered: true,
-    status: 204,
-    response: '',
-  }
-}
 
 const { signal } = new AbortController()
 const refuse = () => Promise.reject(new Error('not in this test'))
@@ -32,75 +17,6 @@ const NO_CALLS = {
   test: refuse,
   deliveries: refuse,
 }
-
-/** The attempts that a service has kept, in pages of two. */
-class KeptAttempts {
-  latest = 0
-  isDown = false
-  requests = 0
-
-  openList() {
-    return new Webhooks(
-      { ...NO_CALLS, deliveries: (_, { cursor }) => this.#read(cursor) },
-      signal,
-    ).deliveries(1n)
-  }
-
-  async #read(cursor: string | undefined) {
-    this.requests++
-    if (this.isDown) throw new Error('no connection')
-    const from = cursor === undefined ? this.latest : Number(cursor) - 1
-    const items = [from, from - 1].filter((id) => id > 0).map(delivery)
-    return { items, next: from > 2 ? items.at(-1)?.id : undefined }
-  }
-}
-
-describe('the deliveries of a webhook', () => {
-  const shown = (list: LiveList<WebhookDelivery>) => list.get().rows.map(({ id }) => Number(id))
-  const hasMore = (list: LiveList<WebhookDelivery>) => list.get().next !== undefined
-
-  test('load page by page, and newer ones come before them', async () => {
-    const kept = new KeptAttempts()
-    const list = kept.openList()
-    kept.latest = 5
-    await list.reload()
-    expect([shown(list), hasMore(list)]).toEqual([[5, 4], true])
-    await list.loadMore()
-    kept.latest = 6
-    await list.reload()
-    expect([shown(list), hasMore(list)]).toEqual([[6, 5, 4, 3, 2], true])
-    await list.loadMore()
-    expect([shown(list), hasMore(list)]).toEqual([[6, 5, 4, 3, 2, 1], false])
-    const { requests } = kept
-    await list.loadMore()
-    expect(kept.requests).toBe(requests)
-  })
-
-  test('never have a gap: if there is more than a page of newer ones, the list starts again', async () => {
-    const kept = new KeptAttempts()
-    const list = kept.openList()
-    kept.latest = 3
-    await list.reload()
-    await list.loadMore()
-    kept.latest = 9
-    // Both are requested at once, and run one after the other.
-    await Promise.all([list.reload(), list.loadMore()])
-    expect([shown(list), hasMore(list)]).toEqual([[9, 8, 7, 6], true])
-  })
-
-  test('stay if a request fails, and it can be repeated', async () => {
-    const kept = new KeptAttempts()
-    const list = kept.openList()
-    kept.latest = 2
-    await list.reload()
-    kept.isDown = true
-    await list.reload()
-    expect([shown(list), list.get().failure]).toEqual([[2, 1], 'no connection'])
-    kept.isDown = false
-    await list.reload()
-    expect(list.get()).toMatchObject({ failure: undefined, isLoading: false })
-  })
-})
 
 describe('the list of webhooks', () => {
   const webhook = (id: bigint, more: Partial<Webhook> = {}): Webhook => ({
