@@ -51,19 +51,7 @@ async function updateUntilClosed(address: string, petId: number, onAcknowledged:
 /** Starts an update with an incomplete body, and returns once the service waits for the rest of the body. */
 async function beginUpdate(address: string, key: string, body: string, contentLength = body.length + 1) {
   const connection = await RawConnection.open(address)
-  connection.send(
-    [
-      'PATCH /v1/inventory/1 HTTP/1.1',
-      'Host: petstore.test',
-      `Authorization: Bearer ${key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${contentLength}`,
-      'Expect: 100-continue',
-      '',
-      '',
-    ].join('\r\n'),
-  )
-  expect((await connection.answer())?.status).toBe(100)
+  await connection.sendHead('PATCH', '/v1/inventory/1', key, contentLength)
   connection.send(body)
   return connection
 }

@@ -19,11 +19,7 @@ function passTime(ms: number): void {
   skippedMs += ms
 }
 
-const update = (quantity: number) =>
-  service.call('PATCH', '/inventory/1', {
-    body: JSON.stringify({ quantity }),
-    headers: { 'Content-Type': 'application/json' },
-  })
+const update = (quantity: number) => service.setQuantity(1n, `{"quantity": ${quantity}}`)
 
 async function quantityOf(petId: bigint): Promise<number | undefined> {
   const items = new Map<bigint, number>()
@@ -107,10 +103,7 @@ test('the deadline begins when the body has arrived', async () => {
   const { reached, read } = await startWithEndlessRead()
   const body = '{"quantity":78}'
   const connection = await RawConnection.open(service.address)
-  connection.send(
-    `PATCH /v1/inventory/1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${service.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\nExpect: 100-continue\r\n\r\n`,
-  )
-  expect((await connection.answer())?.status).toBe(100)
+  await connection.sendHead('PATCH', '/v1/inventory/1', service.key, body.length)
   const other = read()
   await reached
   passTime(HOUR_MS)

@@ -42,3 +42,26 @@ test('a check of the keys starts only after the previous check has ended', async
   for (const { resolve } of lookups) resolve(undefined)
   streams.close()
 })
+
+test('a key of the plan Enterprise may have 200 open streams', async () => {
+  const keyRing = await KeyRing.open(
+    { listSecretHashes: async () => ({ hashes: [], position: 0n }), findKey: async () => undefined },
+    () => 0,
+  )
+  const hub = new EventHub({ latestEventCursor: async () => '0' } as unknown as EventStore, () => {})
+  const streams = new EventStreams({ hub, keyRing, clock: () => 0, heartbeatMs: 3_600_000 })
+  const request = {
+    keyId: 'key_a',
+    plan: 'enterprise',
+    after: undefined,
+    filter: {},
+    secretHash: 'h',
+  } as const
+  const statuses = new Map<number, number>()
+  for (let opened = 0; opened < 201; opened++) {
+    const { status } = await streams.open(request)
+    statuses.set(status, (statuses.get(status) ?? 0) + 1)
+  }
+  expect(Object.fromEntries(statuses)).toEqual({ 200: 200, 429: 1 })
+  streams.close()
+})

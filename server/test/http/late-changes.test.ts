@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { type ApiKey, toStoredSecret } from '../../src/core/keys/api-key.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type ApiKey, createSecret, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { operatorOf } from '../support/operator.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
@@ -10,10 +10,10 @@ const LIFE_MS = 5_000
 
 let service: TestService
 let lookup: () => Promise<string[]>
-beforeEach(async () => {
+beforeAll(async () => {
   service = await TestService.start({ lookup: () => lookup() })
 })
-afterEach(() => service.stop())
+afterAll(() => service.stop())
 
 const act = () => ({ at: service.now, actor: 'test' })
 
@@ -29,7 +29,13 @@ const CHANGES: readonly (readonly [
   [
     'gets another secret',
     401,
-    (id) => operatorOf(service.store).rotateKey(id, toStoredSecret('another', service.now), 0, act()),
+    (id) =>
+      operatorOf(service.store).rotateKey(
+        id,
+        toStoredSecret(createSecret('production'), service.now),
+        0,
+        act(),
+      ),
   ],
   ['loses the permission', 403, (id) => operatorOf(service.store).changeKey(id, { permissions: [] }, act())],
 ]
@@ -37,21 +43,9 @@ const CHANGES: readonly (readonly [
 const temporaryKey = (overrides: Partial<ApiKey> = {}) =>
   service.createKey('enterprise', { expiresAt: service.now + LIFE_MS, ...overrides })
 
-/** Sends the head of a request, and returns once the service waits for the body. */
 async function sendHead(method: string, path: string, key: string, body: string): Promise<RawConnection> {
   const connection = await RawConnection.open(service.address)
-  connection.send(
-    [
-      `${method} /v1${path} HTTP/1.1`,
-      'Host: petstore.test',
-      `Authorization: Bearer ${key}`,
-      'Content-Type: application/json',
-      `Content-Length: ${body.length}`,
-      'Expect: 100-continue',
-      '\r\n',
-    ].join('\r\n'),
-  )
-  expect((await connection.answer())?.status).toBe(100)
+  await connection.sendHead(method, `/v1${path}`, key, body.length)
   return connection
 }
 

@@ -37,17 +37,14 @@ export class RawConnection {
   }
 
   sendRequest(method: string, path: string, key: string, body = ''): void {
-    this.send(
-      [
-        `${method} ${path} HTTP/1.1`,
-        'Host: petstore.test',
-        `Authorization: Bearer ${key}`,
-        'Content-Type: application/json',
-        `Content-Length: ${body.length}`,
-        '',
-        body,
-      ].join('\r\n'),
-    )
+    this.send(headOf(method, path, key, [`Content-Length: ${body.length}`]) + body)
+  }
+
+  /** Sends a request without its body, and returns once the service waits for the body. */
+  async sendHead(method: string, path: string, key: string, contentLength: number): Promise<void> {
+    this.send(headOf(method, path, key, [`Content-Length: ${contentLength}`, 'Expect: 100-continue']))
+    const answer = await this.answer()
+    if (answer?.status !== 100) throw new Error(`expected 100 Continue, got ${answer?.head}`)
   }
 
   /** The next response, or `undefined` if the connection is closed. Throws on an incomplete response. */
@@ -88,4 +85,9 @@ export class RawConnection {
     this.#changed.resolve()
     this.#changed = Promise.withResolvers<void>()
   }
+}
+
+function headOf(method: string, path: string, key: string, more: readonly string[]): string {
+  const lines = ['Host: petstore.test', `Authorization: Bearer ${key}`, 'Content-Type: application/json']
+  return [`${method} ${path} HTTP/1.1`, ...lines, ...more, '', ''].join('\r\n')
 }
