@@ -184,9 +184,8 @@ describe('a service that stops', () => {
     })
     const receiver = new WebhookReceiver()
     receiver.reply = () => new Promise<Response>(() => {})
-    const body = JSON.stringify({ url: receiver.url, kinds: ['stock.changed'] })
-    const headers = { 'Content-Type': 'application/json' }
-    expect((await service.call('POST', '/webhooks', { body, headers })).status).toBe(201)
+    const webhook = { url: receiver.url, kinds: ['stock.changed'] }
+    expect((await service.send('POST', '/webhooks', webhook)).status).toBe(201)
     await service.setQuantity(1n, '{"quantity": 1234}')
     await until(() => receiver.all.length > 0)
     await beginUpdate(service.address, service.key, '{"quan', 50)

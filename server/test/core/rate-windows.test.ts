@@ -33,6 +33,23 @@ describe('a ban', () => {
     expect(refusals(state, START + 1_000, 2)).toEqual(['rate_limit_exceeded', 'key_banned'])
   })
 
+  test('lasts twice as long as the previous one, up to an hour; a day without a ban resets it', () => {
+    const state = newLimitState()
+    let now = START
+    const banned = () => {
+      refusals(state, now, 3)
+      now += 1_000
+      refusals(state, now, 2)
+      return ((state.ban?.endsAt ?? 0) - now) / 60_000
+    }
+    for (const minutes of [5, 10, 20, 40, 60, 60]) {
+      expect(banned()).toBe(minutes)
+      now += minutes * 60_000
+    }
+    now += DAY
+    expect(banned()).toBe(5)
+  })
+
   test('does not follow from rejections of an earlier window', () => {
     const state = newLimitState()
     refusals(state, START, 3)

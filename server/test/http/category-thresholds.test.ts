@@ -26,11 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const patch = (path: string, body: object) =>
-  service.call('PATCH', path, {
-    body: JSON.stringify(body),
-    headers: { 'Content-Type': 'application/json' },
-  })
+const patch = (path: string, body: object) => service.send('PATCH', path, body)
 const lowPets = async () => {
   const search = { order: { by: 'petId', isDescending: false }, isLow: true } as const
   const found = await service.store.searchPets(search, { limit: 9, after: undefined })

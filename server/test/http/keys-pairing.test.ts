@@ -82,7 +82,7 @@ describe('pairing', () => {
   test('a code ends when another one is created, and when the key is rotated, paused or revoked', async () => {
     const { id } = await service.createKey('pro')
     const change = (method: string, path: string, body: string) =>
-      service.call(method, `/keys/${id}${path}`, { body, headers: { 'Content-Type': 'application/json' } })
+      service.send(method, `/keys/${id}${path}`, body)
     const replaced = await newCode(id)
     const rotated = await newCode(id)
     expect((await pair(replaced)).status).toBe(401)

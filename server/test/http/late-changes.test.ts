@@ -91,11 +91,8 @@ describe('a webhook is refused if, while its address is looked up, the key', () 
       asked.resolve()
       return answered.promise
     }
-    const creation = service.call('POST', '/webhooks', {
-      key: secret,
-      body: '{"url": "https://shop.example/hook", "kinds": ["stock.changed"]}',
-      headers: { 'Content-Type': 'application/json' },
-    })
+    const webhook = { url: 'https://shop.example/hook', kinds: ['stock.changed'] }
+    const creation = service.send('POST', '/webhooks', webhook, { key: secret })
     await asked.promise
     await change(id)
     service.now += TRUSTED_FOR_MS

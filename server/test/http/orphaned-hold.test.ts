@@ -14,9 +14,8 @@ test('an expired hold whose pet has no stock row is ignored, and other holds sti
     }),
   })
   const hold = async (petId: number) => {
-    const body = JSON.stringify({ petId, quantity: 1, holdSeconds: 60 })
-    const headers = { 'Content-Type': 'application/json' }
-    expect((await service.call('POST', '/store/orders', { body, headers })).status).toBe(201)
+    const order = { petId, quantity: 1, holdSeconds: 60 }
+    expect((await service.send('POST', '/store/orders', order)).status).toBe(201)
   }
   await hold(2)
   await service.run('DELETE FROM stock WHERE pet_id = 2')

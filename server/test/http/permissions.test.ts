@@ -13,11 +13,7 @@ beforeAll(async () => {
 afterAll(() => service.stop())
 
 const order = (key: string, headers: Record<string, string> = {}) =>
-  service.call('POST', '/store/orders', {
-    key,
-    body: '{"petId": 1, "quantity": 1}',
-    headers: { 'Content-Type': 'application/json', ...headers },
-  })
+  service.send('POST', '/store/orders', { petId: 1, quantity: 1 }, { key, headers })
 
 const UNRESTRICTED = new Set(['/keys/pair', '/keys/names'])
 

@@ -21,10 +21,7 @@ beforeAll(async () => {
     made(703n, 'zebra muller', { quantity: 9, lowStockAt: 8 }),
     made(BigInt(HIGHEST) - 1n, 'Zebra', { quantity: 4 }),
   ])
-  await service.call('POST', '/store/orders', {
-    body: '{"petId": 703, "quantity": 1}',
-    headers: { 'Content-Type': 'application/json' },
-  })
+  await service.send('POST', '/store/orders', { petId: 703, quantity: 1 })
 })
 afterAll(() => service.stop())
 

@@ -112,7 +112,7 @@ describe('a delivery', () => {
     expect((await shown(id)).failingSince).toBeUndefined()
   })
 
-  test.each([301, 302, 308, 404, 410])('fails if it is answered with %i', async (status) => {
+  test.each([301, 410])('fails if it is answered with %i', async (status) => {
     const { id } = await create()
     const elsewhere = new WebhookReceiver()
     desk.receiver.reply = () => new Response(null, { status, headers: { Location: elsewhere.url } })
@@ -200,26 +200,6 @@ describe('a delivery', () => {
     if (one === undefined || other === undefined) throw new Error('too little came')
     expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
     expect(other.signatures).toEqual([signed(other, newer)])
-  })
-
-  test('that starts after a change was answered obeys it', async () => {
-    const { id, secret } = await create()
-    await changePet()
-    await settled(id)
-    const answered = Promise.withResolvers<void>()
-    desk.receiver.reply = async () => {
-      await answered.promise
-      return new Response(null, { status: 204 })
-    }
-    await changePet()
-    const last = await changePet()
-    await arrived(2)
-    const { secret: newer } = (await sent('POST', `/webhooks/${id}/rotate-secret`)).json as Shown
-    answered.resolve()
-    await until(() => desk.receiver.all.some(({ data }) => data.after === last))
-    for (const one of desk.receiver.all.slice(2)) {
-      expect(one.signatures).toEqual([signed(one, newer), signed(one, secret)])
-    }
   })
 
   test('that is being sent while the webhook is changed is repeated afterwards', async () => {

@@ -42,10 +42,7 @@ describe('section 9: versioning', () => {
     const other = await TestService.start({ settings: { stagingBaseUrl: url } })
     const { json } = await other.fetch('GET', '/openapi.json', { key: null })
     expect((json as typeof contract).servers).toEqual([{ url, description: 'Staging' }])
-    const created = await other.call('POST', '/keys', {
-      headers: { 'Content-Type': 'application/json' },
-      body: '{"name": "Trial", "plan": "free"}',
-    })
+    const created = await other.send('POST', '/keys', { name: 'Trial', plan: 'free' })
     expect(created.text).toContain('"pst_test_')
     await other.stop()
   })

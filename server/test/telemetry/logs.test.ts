@@ -33,9 +33,7 @@ async function statusesLogged(service: TestService): Promise<unknown[]> {
 
 describe('the log', () => {
   test.each([
-    ['all', [200, 401, 404, 503]],
     ['errors', [401, 404, 503]],
-    ['failures', [503]],
     // Internal failures are logged with any setting.
     ['none', [503]],
   ])('with LOG_REQUESTS=%s logs the selected requests', async (setting, statuses) => {
