@@ -13,9 +13,7 @@ import { powerLossTask } from '../server/test/faults/disk/power-loss.ts'
 import { killsTask } from '../server/test/faults/kills/kills.ts'
 import { killsPostgresTask } from '../server/test/faults/kills/kills-postgres.ts'
 import { linearizabilityTask } from '../server/test/faults/linearizability/linearizability.ts'
-import { lowStockPostgresTask, lowStockSqliteTask } from '../server/test/faults/low-stock/stores.ts'
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
-import { ordersPostgresTask, ordersTask } from '../server/test/faults/orders/order-kills.ts'
 import { webhooksTask } from '../server/test/faults/webhooks/webhook-kills.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
@@ -34,10 +32,6 @@ const TASKS: readonly TortureTask[] = [
   killsTask,
   powerLossTask,
   killsPostgresTask,
-  ordersTask,
-  ordersPostgresTask,
-  lowStockSqliteTask,
-  lowStockPostgresTask,
   webhooksTask,
   diskTask,
   linearizabilityTask,

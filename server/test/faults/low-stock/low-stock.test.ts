@@ -1,45 +1,32 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
-import { killAmongThresholds, killOneOfTwoAmongThresholds } from './kills.ts'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../../src/store/postgres/store.ts'
+import { createDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
 import { crossThresholds } from './low-stock.ts'
-import { onPostgres, onSqlite } from './stores.ts'
 
 setDefaultTimeout(120_000)
 
 const SEED = 20_261_116
+const CHANGES = 2_000
+
+let database: TestDatabase
+beforeEach(async () => {
+  database = await createDatabase()
+})
+afterEach(() => database.drop())
 
 test.each([
-  ['SQLite', onSqlite, 4_000],
-  ['PostgreSQL', onPostgres, 4_000],
+  ['fixed', false],
+  ['changing', true],
 ])(
-  '%s: changes around thresholds by 8 callers on two instances: crossings alternate, and match a simple model',
-  async (_, create, changes) => {
-    for (const movesCategory of [false, true]) {
-      const { open, discard } = await create()
-      try {
-        const report = await crossThresholds({
-          seed: SEED,
-          open,
-          movesCategory,
-          isOver: (made) => made >= changes / 2,
-        })
-        expect(report.violations).toEqual([])
-        expect(report.crossings).toBeGreaterThan(changes / 20)
-      } finally {
-        await discard()
-      }
-    }
-  },
-)
-
-test.each([
-  ['SQLite', killAmongThresholds],
-  ['one of two instances on PostgreSQL', killOneOfTwoAmongThresholds],
-])(
-  '%s, killed (kill -9) during such changes: no crossing is lost or logged twice, and they match the stock and its history',
-  async (_, kill) => {
-    const report = await kill({ seed: SEED, movesCategory: false, isOver: (kills) => kills >= 2 })
+  'PostgreSQL: changes around %s thresholds by 8 callers on two instances: crossings alternate, and match a simple model',
+  async (_, movesCategory) => {
+    const report = await crossThresholds({
+      seed: SEED,
+      open: (clock) => openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, clock }),
+      movesCategory,
+      changes: CHANGES,
+    })
     expect(report.violations).toEqual([])
-    // Without these events the test would prove little.
-    expect(Math.min(report.crossings, report.unsure)).toBeGreaterThan(0)
+    expect(report.crossings).toBeGreaterThan(CHANGES / 10)
   },
 )

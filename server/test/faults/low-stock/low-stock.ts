@@ -1,16 +1,10 @@
-import {
-  randomFrom,
-  type TortureSummary,
-  type TortureTask,
-  untilOver,
-} from '../../../scripts/torture-task.ts'
+import { randomFrom } from '../../../scripts/torture-task.ts'
 import type { GroupCommit } from '../../../src/core/stock/group-commit.ts'
 import type { Clock } from '../../../src/core/values/clock.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { applyThresholdIn, groupCommit } from '../../support/apply-thresholds.ts'
 import { LowStockModel } from '../../support/low-stock-model.ts'
 import { eventsAfter } from '../../support/oversell-check.ts'
-import type { LowStockKillOptions, LowStockKillReport } from './kills.ts'
 import {
   CATEGORY,
   categoryRequest,
@@ -28,7 +22,7 @@ export interface LowStockRun {
   readonly seed: number
   /** Opens the same store each time. */
   readonly open: (clock: Clock) => Promise<Store>
-  readonly isOver: (changes: number) => boolean
+  readonly changes: number
   /**
    * Whether category thresholds change meanwhile: then only alternation and the content of each event are
    * checked.
@@ -37,8 +31,6 @@ export interface LowStockRun {
 }
 
 export interface LowStockReport {
-  readonly changes: number
-  readonly events: number
   readonly crossings: number
   readonly violations: readonly string[]
 }
@@ -52,7 +44,6 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
   const model = new LowStockModel(categoryThresholds(run.movesCategory))
   const violations: string[] = []
   let changes = 0
-  let events = 0
 
   let stores = await openBoth()
   let cursor = await stores[0].latestEventCursor()
@@ -60,7 +51,7 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
   await stores[0].changeStock(requests.first())
 
   try {
-    while (!run.isOver(changes)) {
+    while (changes < run.changes) {
       const commits = stores.map(groupCommit)
       const roundEnd = changes + CHANGES_A_ROUND
       const caller = async (store: Store, commit: GroupCommit) => {
@@ -82,64 +73,11 @@ export async function crossThresholds(run: LowStockRun): Promise<LowStockReport>
       stores = await openBoth()
       const told = await eventsAfter(stores[1], cursor)
       cursor = told.at(-1)?.cursor ?? cursor
-      events += told.length
       model.play(told)
       violations.push(...(await stores[0].findDamage()))
     }
   } finally {
     await Promise.all(stores.map((store) => store.close()))
   }
-  return { changes, events, crossings: model.crossings, violations: [...violations, ...model.finish()] }
-}
-
-/** A task of `npm run torture`, on the database that `create` makes; half of its time is for kills. */
-export function lowStockTask(
-  name: string,
-  where: string,
-  create: () => Promise<Pick<LowStockRun, 'open'> & { readonly discard: () => Promise<void> }>,
-  kill: (options: LowStockKillOptions) => Promise<LowStockKillReport>,
-): TortureTask {
-  return {
-    name,
-    promise: `${where}, with 8 callers on two instances, across restarts and kill -9: each threshold crossing is logged once, and no other.`,
-    share: 1,
-    run: async (options) => {
-      const reports: LowStockReport[] = []
-      const killed: LowStockKillReport[] = []
-      const { seed, say } = options
-      for (const movesCategory of [false, true]) {
-        const quarter = { ...options, minutes: options.minutes / 4 }
-        const { open, discard } = await create()
-        try {
-          const isOver = untilOver(quarter, LEAST_CHANGES)
-          reports.push(await crossThresholds({ seed, open, isOver, movesCategory }))
-        } finally {
-          await discard()
-        }
-        killed.push(await kill({ seed, say, movesCategory, isOver: untilOver(quarter, LEAST_KILLS) }))
-      }
-      return summary(reports, killed)
-    },
-  }
-}
-
-const LEAST_CHANGES = 10_000
-const LEAST_KILLS = 10
-
-function summary(reports: readonly LowStockReport[], killed: readonly LowStockKillReport[]): TortureSummary {
-  const sum = <Key extends string>(all: readonly Readonly<Record<Key, number>>[], of: Key) =>
-    String(all.reduce((total, report) => total + report[of], 0))
-  return {
-    figures: [
-      ['changes', sum(reports, 'changes')],
-      ['events played back', sum(reports, 'events')],
-      ['crossings', sum(reports, 'crossings')],
-      ['kills', sum(killed, 'kills')],
-      ['changes answered among them', sum(killed, 'changes')],
-      ['without an answer', sum(killed, 'unsure')],
-      ['events played back then', sum(killed, 'events')],
-      ['crossings then', sum(killed, 'crossings')],
-    ],
-    violations: [...reports, ...killed].flatMap(({ violations }) => violations),
-  }
+  return { crossings: model.crossings, violations: [...violations, ...model.finish()] }
 }
