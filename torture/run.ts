@@ -14,7 +14,6 @@ import { killsTask } from '../server/test/faults/kills/kills.ts'
 import { killsPostgresTask } from '../server/test/faults/kills/kills-postgres.ts'
 import { linearizabilityTask } from '../server/test/faults/linearizability/linearizability.ts'
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
-import { webhooksTask } from '../server/test/faults/webhooks/webhook-kills.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
@@ -32,7 +31,6 @@ const TASKS: readonly TortureTask[] = [
   killsTask,
   powerLossTask,
   killsPostgresTask,
-  webhooksTask,
   diskTask,
   linearizabilityTask,
   failoverTask,

@@ -2,7 +2,7 @@ import { randomFrom, type TortureTask, untilOver } from '../../../scripts/tortur
 import { contradictions } from '../../postgres/register-check.ts'
 import { PET_IDS } from '../../postgres/shop.ts'
 import { UpdateLoad } from '../kills/update-load.ts'
-import { FaultyShop, SHOP_IDS } from '../webhooks/faulty-shop.ts'
+import { FaultyShop, SHOP_IDS } from './faulty-shop.ts'
 import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
 import { lockedFile } from './spoilt-file.ts'
 

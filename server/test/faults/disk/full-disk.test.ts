@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { petstore } from '../../cli/petstore.ts'
-import { ALL_READ, FaultyShop, UNAVAILABLE } from '../webhooks/faulty-shop.ts'
+import { ALL_READ, FaultyShop, UNAVAILABLE } from './faulty-shop.ts'
 import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
 
 setDefaultTimeout(120_000)

@@ -5,7 +5,7 @@ import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { petstore } from '../../cli/petstore.ts'
 import { change, pet } from '../../store/plain-rows.ts'
 import { stockOf } from '../../support/whole-store.ts'
-import { ALL_READ, FaultyShop } from '../webhooks/faulty-shop.ts'
+import { ALL_READ, FaultyShop } from './faulty-shop.ts'
 
 setDefaultTimeout(120_000)
 

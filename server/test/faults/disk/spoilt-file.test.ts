@@ -11,7 +11,7 @@ import {
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { petstore } from '../../cli/petstore.ts'
-import { ALL_READ, FaultyShop, SHOP_IDS, UNAVAILABLE, type UpdateAnswer } from '../webhooks/faulty-shop.ts'
+import { ALL_READ, FaultyShop, SHOP_IDS, UNAVAILABLE, type UpdateAnswer } from './faulty-shop.ts'
 import { BOUND_BY_RIGHTS, damageTable, lockedFile, overwrite } from './spoilt-file.ts'
 
 setDefaultTimeout(120_000)

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { petstore } from '../../cli/petstore.ts'
 import { until } from '../../support/until.ts'
-import { FaultyShop } from '../webhooks/faulty-shop.ts'
+import { FaultyShop } from './faulty-shop.ts'
 import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
 import { damageTable, lockedFile } from './spoilt-file.ts'
 

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missingShim, throughDisk } from '../../support/disk-shim.ts'
 import { until } from '../../support/until.ts'
-import { FaultyShop } from '../webhooks/faulty-shop.ts'
+import { FaultyShop } from './faulty-shop.ts'
 
 setDefaultTimeout(120_000)
 

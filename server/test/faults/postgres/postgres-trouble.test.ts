@@ -6,7 +6,7 @@ import { record } from '../../postgres/workload.ts'
 import { FreezingProxy } from '../../support/freezing-proxy.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
 import { until } from '../../support/until.ts'
-import { UNAVAILABLE } from '../webhooks/faulty-shop.ts'
+import { UNAVAILABLE } from '../disk/faulty-shop.ts'
 
 // A crash, cut or hanging connections, and locks: test/postgres/{outages,lost-connections}.test.ts.
 setDefaultTimeout(120_000)
