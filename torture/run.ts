@@ -1,6 +1,6 @@
 /**
  * Tests the service under kills, faults and load for a given time:
- * `npm run torture -- [--minutes 60] [--seed 1] [--only kills,fuzz] [--short]`.
+ * `npm run torture -- [--minutes 60] [--seed 1] [--only sim,fuzz] [--short]`.
  *
  * Each task reaches at least the counts that docs/reliability.md promises, even if that takes longer. With `--short` a
  * task stops when its time is up. The exit code is 1 if there are violations.
@@ -8,10 +8,6 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { diskTask } from '../server/test/faults/disk/disk-task.ts'
-import { powerLossTask } from '../server/test/faults/disk/power-loss.ts'
-import { killsTask } from '../server/test/faults/kills/kills.ts'
-import { killsPostgresTask } from '../server/test/faults/kills/kills-postgres.ts'
 import { linearizabilityTask } from '../server/test/faults/linearizability/linearizability.ts'
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { simTask } from '../server/test/sim/task.ts'
@@ -28,10 +24,6 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
-  killsTask,
-  powerLossTask,
-  killsPostgresTask,
-  diskTask,
   linearizabilityTask,
   failoverTask,
   patroniTask,

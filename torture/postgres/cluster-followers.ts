@@ -1,7 +1,7 @@
-import { readHistory } from '../../server/test/faults/kills/shown-stock.ts'
 import { EventReader, type ReceivedEvent } from '../../server/test/support/event-reader.ts'
 import type { Received } from '../../server/test/support/webhook-receiver.ts'
 import { CLUSTER_PETS, type ClusterLoad, LAST_PET, type SentOrder } from './cluster-load.ts'
+import { readHistory } from './pet-history.ts'
 
 const RETRY_MS = 100
 
@@ -160,7 +160,7 @@ export async function expectedEvents(
 ): Promise<ExpectedEvents> {
   const quantities = new Map<number, readonly number[]>()
   for (const petId of CLUSTER_PETS) {
-    const history = await readHistory(caller, BigInt(petId))
+    const history = await readHistory(caller, petId)
     quantities.set(
       petId,
       history.map(({ after }) => after),

@@ -1,5 +1,4 @@
-import { checkThroughApi, readHistory } from '../../server/test/faults/kills/shown-stock.ts'
-import { UpdateLedger } from '../../server/test/faults/kills/update-ledger.ts'
+import { readHistory } from './pet-history.ts'
 
 export const UPDATED_PETS = [1, 2, 3, 4, 5, 6, 7, 8]
 const ADJUSTED_PETS = [11, 12, 13, 14]
@@ -38,8 +37,9 @@ interface Answer {
 
 /** Callers that update, adjust and order through several instances, and record every acknowledged change. */
 export class ClusterLoad {
-  /** Updates have no Idempotency-Key: one without a response may or may not have been made. */
-  readonly ledger = new UpdateLedger(UPDATED_PETS.map(BigInt))
+  /** Updates have no Idempotency-Key: without a response, an update may or may not have been made. Each quantity is unique. */
+  readonly #updates = new Map<number, { readonly petId: number; isAcknowledged: boolean }>()
+  acknowledgedUpdates = 0
   /** Adjustments and orders have a key and are repeated until they are answered, so each was made once. */
   readonly orders = new Map<number, SentOrder>()
   readonly surprises: string[] = []
@@ -77,12 +77,14 @@ export class ClusterLoad {
   /** Sends one update to one instance. Returns whether it was acknowledged. */
   async update(address: string): Promise<boolean> {
     const petId = this.#pick(UPDATED_PETS)
-    const quantity = this.ledger.nextQuantity()
-    const began = performance.now()
+    const quantity = this.#updates.size + 1
+    const update = { petId, isAcknowledged: false }
+    this.#updates.set(quantity, update)
     const { status } = await this.#sendOnce(address, 'PATCH', `/inventory/${petId}`, { quantity })
-    const ended = performance.now()
-    const fate = status === 200 ? 'acknowledged' : 'unsure'
-    this.ledger.note({ petId: BigInt(petId), quantity, began, ended, fate })
+    if (status === 200) {
+      update.isAcknowledged = true
+      this.acknowledgedUpdates++
+    }
     if (![200, UNAVAILABLE, NO_ANSWER].includes(status)) this.surprises.push(`an update got status ${status}`)
     return status === 200
   }
@@ -103,15 +105,33 @@ export class ClusterLoad {
 
   /** Compares the instances with the acknowledged changes. Nobody may change anything meanwhile. */
   async violations(): Promise<string[]> {
-    const { addresses, key } = this.#parts
     const found = [...this.surprises]
-    for (const address of addresses) {
-      const caller = { address, key }
-      found.push(...(await checkThroughApi(this.ledger, UPDATED_PETS.map(BigInt), caller)))
+    for (const address of this.#parts.addresses) {
+      for (const petId of UPDATED_PETS) found.push(...(await this.#wrongUpdates(address, petId)))
     }
     found.push(...(await this.#wrongAdjustments()), ...(await this.#wrongOrders()))
     for (const petId of [...ADJUSTED_PETS, ...ORDERED_PETS]) found.push(...(await this.#wrongStock(petId)))
     return found
+  }
+
+  /** Every acknowledged update is a link of the history, no update is there twice, and the last one is the quantity. */
+  async #wrongUpdates(address: string, petId: number): Promise<string[]> {
+    const history = await readHistory({ address, key: this.#parts.key }, petId)
+    const { body } = await this.#sendOnce(address, 'GET', `/inventory/${petId}`)
+    const made = new Set(history.map(({ after }) => after))
+    const sent = [...this.#updates].filter(([, update]) => update.petId === petId)
+    const lost = sent.filter(([quantity, { isAcknowledged }]) => isAcknowledged && !made.has(quantity))
+    const chain = [0, ...history.map(({ after }) => after)]
+    const isWhole =
+      made.size === history.length &&
+      history.every(
+        ({ before, after }, index) => before === chain[index] && this.#updates.get(after)?.petId === petId,
+      )
+    return [
+      ...lost.map(([quantity]) => `pet ${petId} has lost ${quantity}`),
+      ...(isWhole ? [] : [`pet ${petId} has the history ${chain.join(' → ')}`]),
+      ...(body.quantity === chain.at(-1) ? [] : [`pet ${petId} has ${body.quantity}, not ${chain.at(-1)}`]),
+    ]
   }
 
   async #adjust(petId: number, delta: number): Promise<void> {
@@ -149,7 +169,7 @@ export class ClusterLoad {
     const { addresses, key } = this.#parts
     const made = new Map<string, number>()
     for (const petId of [...ADJUSTED_PETS, ...ORDERED_PETS]) {
-      for (const row of await readHistory({ address: addresses[0] ?? '', key }, BigInt(petId))) {
+      for (const row of await readHistory({ address: addresses[0] ?? '', key }, petId)) {
         // The rows of orders have a reference, too.
         if (row.reason !== ADJUSTMENT_REASON || row.reference === undefined) continue
         made.set(row.reference, (made.get(row.reference) ?? 0) + 1)

@@ -97,7 +97,8 @@ async function runRounds(scene: Scene, options: ClusterOptions): Promise<Cluster
   loading.catch(() => {})
   const recoveriesMs = { switchovers: [] as number[], failovers: [] as number[] }
   const round = async (kind: keyof typeof recoveriesMs, number: number) => {
-    await load.ledger.untilAcknowledged(UPDATES_BEFORE_EACH)
+    const wanted = load.acknowledgedUpdates + UPDATES_BEFORE_EACH
+    await until(() => load.acknowledgedUpdates >= wanted)
     const restart = await changePrimary(cluster, kind)
     const changedAt = performance.now()
     await Promise.all(addresses.map((address) => until(() => load.update(address))))
@@ -109,9 +110,8 @@ async function runRounds(scene: Scene, options: ClusterOptions): Promise<Cluster
     await Bun.sleep(AWAY_MS)
     restart()
     await cluster.untilWhole()
-    const acknowledged = load.ledger.counts.acknowledged
     options.say(
-      `${number + 1} ${kind}, both instances took updates after ${Math.round(recoveryMs)} ms, ${acknowledged} updates`,
+      `${number + 1} ${kind}, both instances took updates after ${Math.round(recoveryMs)} ms, ${load.acknowledgedUpdates} updates`,
     )
   }
   try {
@@ -139,7 +139,7 @@ async function runRounds(scene: Scene, options: ClusterOptions): Promise<Cluster
   if (missingBacklogs > 0) violations.push(`${missingBacklogs} times the backlog of a webhook was not shown`)
   if (load.reusedOrderIds > 0) violations.push(`${load.reusedOrderIds} order ids were given twice`)
   return {
-    changes: load.ledger.counts.acknowledged + load.adjustments + load.orders.size,
+    changes: load.acknowledgedUpdates + load.adjustments + load.orders.size,
     recoveriesMs,
     webhooks,
     pausedWebhook,

@@ -5,11 +5,8 @@ import { missingPackage } from '../../../wire/test/debian-package.ts'
 
 /** What `disk-shim.c` reads from the environment. */
 export interface DiskSettings {
-  readonly DISK_FLUSH_MS?: string
   readonly DISK_HOLDS_IF?: string
   readonly DISK_FAILS_IF?: string
-  readonly DISK_FOLDER?: string
-  readonly DISK_COPIES?: string
 }
 
 let built: Promise<string> | undefined

@@ -2,12 +2,9 @@ import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Outcome, petstore, startPetstore } from '../../cli/petstore.ts'
+import { type Outcome, petstore } from '../../cli/petstore.ts'
 import { serve } from '../../cli/running-petstore.ts'
-import { addKey, PET_IDS, stockUp } from '../../postgres/shop.ts'
-import { checkFile, checkThroughApi } from '../kills/shown-stock.ts'
-import { UpdateLedger } from '../kills/update-ledger.ts'
-import { SCANT } from '../kills/update-load.ts'
+import { PET_IDS, stockUp } from '../../postgres/shop.ts'
 
 export const SHOP_IDS = PET_IDS.map(BigInt)
 
@@ -46,19 +43,19 @@ const PATIENCE_MS = 60_000
 export class FaultyShop {
   readonly folder = mkdtempSync(join(tmpdir(), 'petstore-faults-'))
   path: string
-  readonly ledger = new UpdateLedger(SHOP_IDS)
   key = ''
-  scantKey = ''
   /** A command that starts the service, for example with another disk. */
   through: readonly string[] = []
   #running: Awaited<ReturnType<typeof serve>> | undefined
+  /** The quantities of each pet that updates were acknowledged to have set. */
+  readonly #acknowledged = new Map<bigint, number[]>(SHOP_IDS.map((petId) => [petId, []]))
+  #updates = 0
 
   /** A stocked file without a service. `prepare` gets the folder before anything is in it. */
   static async closed(prepare: (folder: string) => void = () => {}): Promise<FaultyShop> {
     const shop = new FaultyShop()
     prepare(shop.folder)
     shop.key = await stockUp(shop.url)
-    shop.scantKey = await addKey(shop.url, SCANT)
     return shop
   }
 
@@ -106,14 +103,6 @@ export class FaultyShop {
     this.#running = await serve([], { ...this.#settings, through })
   }
 
-  /** Starts it and kills it before the start has finished. */
-  async killDuringStart(afterMs: number): Promise<void> {
-    const starting = startPetstore(['serve', '--port', '0'], { ...this.#settings, through: this.through })
-    await Bun.sleep(afterMs)
-    starting.kill('SIGKILL')
-    await starting.exited
-  }
-
   /** The exit code of the service, once it has ended by itself. */
   exitCode(): Promise<number> {
     return this.#service.program.exited
@@ -148,15 +137,14 @@ export class FaultyShop {
 
   /** Sets a pet to a unique quantity, and records the outcome. */
   async update(petId = 1n): Promise<UpdateAnswer> {
-    const quantity = this.ledger.nextQuantity()
+    const quantity = ++this.#updates
     const began = performance.now()
     const response = await this.#service.call(`/inventory/${petId}`, this.key, {
       method: 'PATCH',
       body: `{"quantity": ${quantity}}`,
     })
     const ended = performance.now()
-    const fate = response.status === 200 ? 'acknowledged' : 'refused'
-    this.ledger.note({ petId, quantity, began, ended, fate })
+    if (response.status === 200) this.#acknowledged.get(petId)?.push(quantity)
     const retryAfter = response.headers.get('Retry-After')
     return { status: response.status, retryAfter, body: await response.json(), ms: ended - began }
   }
@@ -168,10 +156,36 @@ export class FaultyShop {
     return statuses
   }
 
-  /** All contradictions in what the service shows now. */
+  /** The differences between the acknowledged updates and what the service shows, and any damage of the file. */
   async violations(): Promise<string[]> {
-    const { address, key } = this
-    return [...(await checkThroughApi(this.ledger, SHOP_IDS, { address, key })), ...checkFile(this.path)]
+    const list = (await this.#read('/inventory')) as { petId: number; quantity: number }[]
+    const found: string[] = []
+    for (const [petId, acknowledged] of this.#acknowledged) {
+      const history = (await this.#read(`/inventory/${petId}/history?limit=100`)) as { after: number }[]
+      const shown = history.map(({ after }) => after).reverse()
+      const expected = acknowledged.slice(-100)
+      const isListed = list.some(
+        (item) => item.petId === Number(petId) && item.quantity === (expected.at(-1) ?? 0),
+      )
+      if (shown.join() !== expected.join())
+        found.push(`the history of pet ${petId} is ${shown}, not ${expected}`)
+      if (!isListed) found.push(`pet ${petId} is not listed with ${expected.at(-1) ?? 0}`)
+    }
+    return [...found, ...this.#damage()]
+  }
+
+  async #read(path: string): Promise<unknown> {
+    return (await this.#service.call(path, this.key)).json()
+  }
+
+  #damage(): string[] {
+    const file = new Database(this.path, { readonly: true })
+    try {
+      const rows = file.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
+      return rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
+    } finally {
+      file.close()
+    }
   }
 
   async close(): Promise<void> {
