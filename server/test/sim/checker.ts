@@ -99,7 +99,7 @@ class Check {
       if (problem !== undefined) this.#complain(operation, problem)
       return last + 1
     }
-    const wall = wallTimesOf(attempt)
+    const wall = wallTimesOf(operation.attempts.filter(({ sentAt }) => sentAt <= attempt.sentAt))
     for (let position = since; position <= this.#log.end; position++) {
       if (!this.#log.isBetweenOperations(position)) continue
       if (isRight({ log: this.#log, position, answer, wall }, wish)) return position
@@ -209,8 +209,10 @@ interface WallTimes {
   readonly latest: number
 }
 
-function wallTimesOf({ wallSentAt, wallEndedAt }: Attempt): WallTimes {
-  return { earliest: Math.min(wallSentAt, wallEndedAt), latest: Math.max(wallSentAt, wallEndedAt) }
+/** A repeated request may get the answer to an earlier attempt. */
+function wallTimesOf(attempts: readonly Attempt[]): WallTimes {
+  const times = attempts.flatMap(({ wallSentAt, wallEndedAt }) => [wallSentAt, wallEndedAt])
+  return { earliest: Math.min(...times), latest: Math.max(...times) }
 }
 
 function eventCountOf(wish: Wish): number {

@@ -26,10 +26,15 @@ export interface SimulationReport {
   readonly counts: Readonly<Record<string, number>>
 }
 
-const CRASHES = { kill: 40, 'power cut': 40, 'failed flush': 10, stop: 10 }
+const CRASHES = { kill: 35, 'power cut': 40, 'failed flush': 15, stop: 10 }
+/** A failed flush ends the service. Then the power fails with this probability. */
+const POWER_CUT_AFTER_FAILED_FLUSH_CHANCE = 0.5
 /** How often a fault begins, per callback of the event loop. */
 const FAULT_CHANCE = 0.004
 const MAX_STEPS_PER_ROUND = 1_500
+/** Short rounds end with a power cut: soon after a start, commits of the earlier run may not be flushed. */
+const SHORT_ROUND_CHANCE = 0.3
+const MAX_STEPS_OF_SHORT_ROUND = 60
 const LONGEST_DOWN_MS = 200
 const SETTLE_MS = 20_000
 
@@ -114,8 +119,9 @@ class World {
     this.#callers.start()
     for (const reader of this.#readers) void reader.run()
     for (let crash = 0; crash < crashes && this.#violations.length === 0; crash++) {
-      this.#runRound()
-      this.#crash()
+      const isShort = this.#random.chance(SHORT_ROUND_CHANCE)
+      this.#runRound(isShort ? MAX_STEPS_OF_SHORT_ROUND : MAX_STEPS_PER_ROUND)
+      this.#crash(isShort ? 'power cut' : this.#random.pickWeighted(CRASHES))
       this.#faults.endAll()
       this.time.runFor(this.#random.between(0, LONGEST_DOWN_MS))
       this.#start()
@@ -159,8 +165,8 @@ class World {
     this.#await('reading the end of the log', reading)
   }
 
-  #runRound(): void {
-    const steps = this.#random.integer(1, MAX_STEPS_PER_ROUND)
+  #runRound(maxSteps: number): void {
+    const steps = this.#random.integer(1, maxSteps)
     for (let step = 0; step < steps && !this.#machine.isEnding; step++) {
       if (this.#random.chance(FAULT_CHANCE)) {
         const fault = this.#faults.begin()
@@ -170,8 +176,7 @@ class World {
     }
   }
 
-  #crash(): void {
-    const how = this.#random.pickWeighted(CRASHES)
+  #crash(how: keyof typeof CRASHES): void {
     this.#count(how)
     if (how === 'failed flush') {
       this.disk.failsNextFlush = true
@@ -182,7 +187,10 @@ class World {
       this.#faults.endAll()
       this.#await('the stop', this.#machine.stop())
     }
-    this.#machine.end({ losesPower: how === 'power cut' })
+    const losesPower =
+      how === 'power cut' ||
+      (how === 'failed flush' && this.#random.chance(POWER_CUT_AFTER_FAILED_FLUSH_CHANCE))
+    this.#machine.end({ losesPower })
     this.#crashedAt = ++this.#moments
   }
 
