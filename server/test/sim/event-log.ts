@@ -57,6 +57,7 @@ export class EventLog {
   /** By pet; the changes of all pets together have the key `undefined`. */
   readonly #changes = new Map<number | undefined, Timeline<QuantityChange>>()
   readonly #indexesByTag = new Map<string, number[]>()
+  #latestTime = 0
 
   constructor(events: readonly StockEvent[]) {
     this.events = events
@@ -133,15 +134,14 @@ export class EventLog {
   #apply(event: StockEvent, position: number): void {
     switch (event.kind) {
       case 'pet':
-        this.#setPet(event.petId, event, position)
+        this.#setPet(event, event, position)
         break
       case 'removed':
-        this.#setPet(event.petId, undefined, position)
+        this.#setPet(event, undefined, position)
         break
       case 'change': {
-        const { petId, after } = event
-        const { name = '' } = timelineOf(this.#pets, Number(petId)).latest ?? {}
-        this.#setPet(petId, { name, quantity: after }, position)
+        const { name = '' } = timelineOf(this.#pets, Number(event.petId)).latest ?? {}
+        this.#setPet(event, { name, quantity: event.after }, position)
         break
       }
       case 'order': {
@@ -156,14 +156,18 @@ export class EventLog {
   }
 
   /** A pet that does not exist has the quantity 0 in its history. */
-  #setPet(id: bigint, pet: PetState | undefined, position: number): void {
-    const petId = Number(id)
+  #setPet(event: { petId: bigint; at: number }, pet: PetState | undefined, position: number): void {
+    const petId = Number(event.petId)
     const timeline = timelineOf(this.#pets, petId)
     const before = timeline.latest?.quantity ?? 0
     const after = pet?.quantity ?? 0
     timeline.set(position, pet && { name: pet.name, quantity: pet.quantity })
     if (before === after) return
-    for (const key of [petId, undefined]) timelineOf(this.#changes, key).set(position, { before, after })
+    timelineOf(this.#changes, petId).set(position, { before, after })
+    // The history of all pets is in the order of time, which differs if the clock was set back.
+    if (event.at < this.#latestTime) return
+    this.#latestTime = event.at
+    timelineOf(this.#changes, undefined).set(position, { before, after })
   }
 }
 
