@@ -18,7 +18,6 @@ describe('wrong usage', () => {
     [['copy'], 'copy needs --from or --to'],
     [['export', '--colour'], "unknown option '--colour'"],
     [['export', '--orders', '--categories'], "option '--orders' cannot be used with option '--categories'"],
-    [['export', '--format', 'xml'], '--format must be one of csv, jsonl, got "xml"'],
     [['health', '--wait', 'soon'], '--wait must be a whole number of 0 or more, got "soon"'],
     [['history', 'abc'], "unknown command 'abc'"],
     [['history', 'prune'], 'give either --before or --keep'],

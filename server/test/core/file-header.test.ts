@@ -92,23 +92,6 @@ describe('A header', () => {
   })
 })
 
-describe('The kind of a JSON Lines file follows from its names', () => {
-  test.each([
-    ['{"id":1,"name":"petId"}', 'categories'],
-    ['{"name":"a","lowStockAt":null,"id":1}', 'categories'],
-    ['{"petId":1,"name":"a","lowStockAt":1}', 'pets'],
-    ['{"id":1,"petId":2}', 'orders'],
-    ['{"petId":2,"quantity":1}', 'count'],
-    ['{"petId":2,"quantitiy":1}', 'count'],
-    ['{"petId":2}', 'pets'],
-  ])('%s', async (line, name) => {
-    async function* chunks() {
-      yield Buffer.from(line)
-    }
-    expect((await openRows(chunks(), 'the file', KINDS)).kind).toBe(name)
-  })
-})
-
 const int64 = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
 const quantity = oneof(maxSafeInteger().map(Math.abs), nat())
 const word = string({ unit: constantFrom('a', ' ', ',', ';', '"', "'", 'é', '🐶', '{'), maxLength: 9 })

@@ -31,10 +31,7 @@ describe('The kind of a file', () => {
     ['a header of orders', 'id,petId,quantity,shipDate,complete\n', 'orders'],
     ['a header in another order, in quotes', '"quantity",status,categoryId,name,petId\r\n', 'pets'],
     ['a header after a byte order mark and blank lines', `\ufeff\n \n${HEADER}`, 'pets'],
-    ['JSON of a pet', '{"petId":1,"name":"\\"id\\": 5"}', 'pets'],
-    ['JSON of an order', '\n  {"petId":1, "id" : 5}', 'orders'],
     ['a header of a count', 'quantity,petId\n', 'count'],
-    ['JSON of a count', '{"petId":1,"quantity":5}', 'count'],
     ['a header of orders without what they may do without', 'complete,quantity,petId,id\n', 'orders'],
     ['a header in any case with blanks around', ' PETID, Name ,categoryid,STATUS,quantity\t\n', 'pets'],
     ['a header with semicolons', 'petId;name;categoryId;status;quantity\r\n', 'pets'],
@@ -44,8 +41,6 @@ describe('The kind of a file', () => {
     ['a header of new pets with the names of categories', 'name,category,status,quantity\n', 'pets'],
     ['a header with semicolons in quotes', '"quantity";"petId"\n', 'count'],
     ['a header of pets with further columns', `lowStockAt,${HEADER.trim()},barcode\n`, 'pets'],
-    ['JSON of a pet that lacks some', '{"petId":1,"quantity":5,"status":"sold"}', 'pets'],
-    ['JSON of nothing in particular', '{"petId":1}', 'pets'],
   ])('is recognised by %s', async (_, text, kind) => {
     expect((await readAll(text, 3)).kind).toBe(kind)
   })
@@ -111,7 +106,7 @@ describe('Optional columns', () => {
 
   test('a header without a known column is refused with the expected headers', async () => {
     await expect(rowsOf('name,status\n')).rejects.toThrow(
-      'the file begins with "name,status"; expected CSV with the header petId,delta; or JSON Lines',
+      'the file begins with "name,status"; expected CSV with the header petId,delta',
     )
   })
 })
@@ -216,25 +211,8 @@ lines",1,sold,1
   })
 })
 
-describe('JSON Lines', () => {
-  test('each line is read on its own, and blank lines are skipped', async () => {
-    const good = (id: number) =>
-      JSON.stringify({ petId: id, name: `n${id}`, categoryId: 1, status: 'sold', quantity: 1 })
-    const text = `${good(1)}\r\n\n{"petId":\n${good(9007199254740991)}\n${'{"x":1}'.padEnd(9_000)}\n${good(3)}`
-    for (const chunkSize of [1, 50, 10_000]) {
-      expect(told((await readAll(text, chunkSize)).rows)).toEqual([
-        [1, 'n1'],
-        [3, 'must be a JSON object on one line, got "{\\"petId\\":"'],
-        [4, 'n9007199254740991'],
-        [5, 'is longer than 8192 characters'],
-        [6, 'n3'],
-      ])
-    }
-  })
-})
-
 describe('A written file', () => {
-  test.each(['csv', 'jsonl'] as const)('in %s is read unchanged', async (format) => {
+  test('is read unchanged', async () => {
     // U+FFFD stands for bytes that were not UTF-8, and is rejected.
     const name = string({ unit: 'grapheme', minLength: 1, maxLength: 60 }).filter(
       (text) => !text.includes('\uFFFD'),
@@ -257,7 +235,7 @@ describe('A written file', () => {
           yield pets
         }
         let written = ''
-        for await (const part of fileText(batches(), PET_ROW_KIND, format)) written += part
+        for await (const part of fileText(batches(), PET_ROW_KIND)) written += part
         const { rows } = await readAll(written, chunkSize)
         expect(rows.map((row) => ('fields' in row ? PET_ROW_KIND.read(row.fields) : row.reason))).toEqual(
           pets,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { fieldsOfJson } from '../../src/core/transfer/files.ts'
 import {
   CATEGORY_ROW_KIND,
   categoryFinder,
@@ -170,21 +169,6 @@ describe('An optional field', () => {
       expect(PET_ROW_KIND.write(PET_ROW_KIND.read(fields))).toEqual(fields)
     }
   })
-
-  test('is absent or null in each line of JSON', () => {
-    const fields = (further: object) =>
-      fieldsOfJson(
-        JSON.stringify({ petId: 7, name: 'a', categoryId: 1, status: 'sold', quantity: 5, ...further }),
-        PET_ROW_KIND.columns,
-      ).slice(5)
-    expect(fields({})).toEqual([undefined, undefined])
-    expect(fields({ barcode: null, lowStockAt: null })).toEqual(['', ''])
-    expect(fields({ lowStockAt: 3 })).toEqual([undefined, '3'])
-    expect(reasonOf(() => fields({ barcode: 4006381333931 }))).toBe(
-      'barcode must be 1 to 48 visible ASCII characters without blanks, got 4006381333931',
-    )
-    expect(reasonOf(() => fields({ lowStockAt: '3' }))).toEndWith('got "3" (a string)')
-  })
 })
 
 describe('A category in a file', () => {
@@ -241,58 +225,5 @@ describe('An order in a file', () => {
     expect(reasonOf(() => ORDER_ROW_KIND.read(withField(ORDER, 4, text)))).toBe(
       `complete must be true or false, got "${text}"`,
     )
-  })
-})
-
-describe('A line of JSON', () => {
-  const pet = (line: string) => fieldsOfJson(line, PET_ROW_KIND.columns)
-
-  test('returns its fields in column order, with numbers as written', () => {
-    const line =
-      '{"quantity":9007199254740993,"petId":-9223372036854775808,"name":"a \\"b\\" 1.5e3","status":"sold","categoryId":1}'
-    expect(pet(line).slice(0, 5)).toEqual([
-      ...['-9223372036854775808', 'a "b" 1.5e3', '1', 'sold', '9007199254740993'],
-    ])
-    expect(
-      fieldsOfJson('{"id":1,"petId":2,"quantity":3,"shipDate":"x","complete":true}', ORDER_ROW_KIND.columns),
-    ).toEqual(['1', '2', '3', 'x', 'true'])
-  })
-
-  const GOOD = { petId: 1, name: 'a', categoryId: 1, status: 'sold', quantity: 1 }
-  test.each([
-    ['{"petId":1', 'must be a JSON object on one line, got "{\\"petId\\":1"'],
-    ['[1]', 'must be a JSON object, got "[1]"'],
-    ['12345678901234567890', 'must be a JSON object, got "12345678901234567890"'],
-    ['null', 'must be a JSON object, got "null"'],
-    [
-      JSON.stringify({ ...GOOD, quantity: undefined }),
-      'quantity is missing; it must be an integer from 0 to 9007199254740991',
-    ],
-    [
-      JSON.stringify({ ...GOOD, quantity: '5' }),
-      'quantity must be an integer from 0 to 9007199254740991, got "5" (a string)',
-    ],
-    [
-      JSON.stringify({ ...GOOD, name: 5 }),
-      'name must be 1 to 200 characters of UTF-8 text, at least one of them visible, without line ends, other control characters and characters that change the direction of text, got 5',
-    ],
-    [JSON.stringify({ ...GOOD, status: null }), 'status must be one of available, pending, sold, got null'],
-    [
-      JSON.stringify({ ...GOOD, status: ['sold'] }),
-      'status must be one of available, pending, sold, got an array',
-    ],
-    [
-      JSON.stringify({ ...GOOD, colour: 'red' }),
-      '"colour" is not one of the names petId,name,categoryId,status,quantity,barcode,lowStockAt,category',
-    ],
-  ])('%s is rejected with the reason', (line, reason) => {
-    expect(reasonOf(() => pet(line))).toBe(reason)
-  })
-
-  test('with a fraction or an exponent is not an integer, even if a double would round to one', () => {
-    for (const written of ['1.00000000000000001', '5.0', '1e2']) {
-      const line = `{"petId":1,"name":"a","categoryId":1,"status":"sold","quantity":${written}}`
-      expect(reasonOf(() => PET_ROW_KIND.read(pet(line)))).toEndWith(`got "${written}"`)
-    }
   })
 })

@@ -1,6 +1,6 @@
 import { Option } from 'commander'
 import type { ExportedPet } from '../../core/catalog/pet.ts'
-import { FORMATS, type Format, fileText } from '../../core/transfer/files.ts'
+import { fileText } from '../../core/transfer/files.ts'
 import {
   CATEGORY_ROW_KIND,
   isAlteredBySpreadsheets,
@@ -8,7 +8,7 @@ import {
   PET_ROW_KIND,
 } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
-import { choiceParser, type PetstoreCommand, type SettingFlags } from '../arguments.ts'
+import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { streamToStdout, writeNewFile, writeToFile } from '../files.ts'
 import { formatCount, runInterruptible } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
@@ -16,7 +16,6 @@ import { withStore } from '../with-store.ts'
 interface Flags extends SettingFlags {
   readonly orders?: true
   readonly categories?: true
-  readonly format: Format
   readonly force?: true
 }
 
@@ -27,7 +26,6 @@ export function addExportCommand(program: PetstoreCommand): void {
     .argument('[file]', 'the file to write; standard output by default', '-')
     .addOption(new Option('--orders', 'export the orders instead of the pets').conflicts('categories'))
     .option('--categories', 'export the categories instead of the pets')
-    .option('--format <format>', FORMATS.join(', '), choiceParser('--format', FORMATS), 'csv')
     .option('--force', 'overwrite an existing file')
     .databaseSettings()
     .action(exportRows)
@@ -44,11 +42,10 @@ async function exportRows(path: string, flags: Flags): Promise<void> {
   )
 }
 
-function exportText(store: TransferStore, { format, orders, categories }: Flags): AsyncIterable<string> {
-  if (orders === true) return fileText(store.exportOrders(), ORDER_ROW_KIND, format)
-  if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROW_KIND, format)
-  const pets = format === 'csv' ? warnAboutBarcodes(store.exportPets()) : store.exportPets()
-  return fileText(pets, PET_ROW_KIND, format)
+function exportText(store: TransferStore, { orders, categories }: Flags): AsyncIterable<string> {
+  if (orders === true) return fileText(store.exportOrders(), ORDER_ROW_KIND)
+  if (categories === true) return fileText(store.exportCategories(), CATEGORY_ROW_KIND)
+  return fileText(warnAboutBarcodes(store.exportPets()), PET_ROW_KIND)
 }
 
 async function* warnAboutBarcodes(

@@ -21,7 +21,7 @@ export function addImportCommand(program: PetstoreCommand): void {
     .description(
       'Import pets (with their stock), categories, orders or a stock count, even while the service is running. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
-    .argument('<file>', 'CSV or JSON Lines; - reads standard input')
+    .argument('<file>', 'a CSV file; - reads standard input')
     .option('--dry-run', 'show the changes without making them')
     .option(
       '--show <number>',
@@ -46,7 +46,7 @@ export function addImportCommand(program: PetstoreCommand): void {
     .option('--skip-bad', 'skip bad lines instead of refusing the file')
     .addHelpText(
       'after',
-      `\nA CSV file starts with one of these headers; JSON Lines use the same names:\n  ${IMPORT_KINDS.map(({ headerDescription }) => headerDescription).join('\n  ')}`,
+      `\nThe file starts with one of these headers:\n  ${IMPORT_KINDS.map(({ headerDescription }) => headerDescription).join('\n  ')}`,
     )
     .action(importPath)
 }

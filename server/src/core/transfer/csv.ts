@@ -176,7 +176,7 @@ export function readHeader<Name extends string>(
 }
 
 /** The kind that shares the most names with the header, spelled alike or nearly so; `undefined` if no kind shares any. */
-export function kindOfNames<Name extends string>(
+function kindOfNames<Name extends string>(
   names: readonly string[],
   kinds: readonly FileKind<Name>[],
 ): FileKind<Name> | undefined {

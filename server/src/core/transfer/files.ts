@@ -1,20 +1,9 @@
-import { isObject, type JsonObject, NumberText, parseExactJson } from '../values/exact-json.ts'
-import { describeValue, quote } from '../values/field.ts'
+import { quote } from '../values/field.ts'
 import { STOCK_COUNT_ROW_KIND } from './adjustment.ts'
+import { csvLine, csvReader, type FileKind, isBeforeHeader, readHeader, rejectWorkbook } from './csv.ts'
 import {
-  csvLine,
-  csvReader,
-  type FileKind,
-  isBeforeHeader,
-  kindOfNames,
-  readHeader,
-  rejectWorkbook,
-} from './csv.ts'
-import {
-  BadRow,
   CATEGORY_ROW_KIND,
   type Column,
-  type FieldText,
   headerOf,
   MAX_LINE_LENGTH,
   ORDER_ROW_KIND,
@@ -22,8 +11,6 @@ import {
   type RawRow,
   type ReadLines,
   type RowKind,
-  rowOrReason,
-  TOO_LONG,
 } from './rows.ts'
 
 /** The rows of a file, which are read on demand. */
@@ -55,7 +42,7 @@ export async function openRows<Name extends string>(
   encoding: Encoding = 'utf8',
 ): Promise<RowSource<Name>> {
   const headers = kinds.map(({ headerDescription }) => headerDescription)
-  const expected = `expected CSV with the header ${headers.join(', or ')}; or JSON Lines with these names`
+  const expected = `expected CSV with the header ${headers.join(', or ')}`
   const lines = linesOf(chunks, file, encoding)
   let line = 1
   for (;;) {
@@ -65,25 +52,11 @@ export async function openRows<Name extends string>(
     line += start === -1 ? batch.length : start
     if (start === -1) continue
     const [first = '', ...linesAfter] = batch.slice(start)
-    if (first.trimStart().startsWith('{')) {
-      const { name: kind, columns } = detectJsonKind(first, kinds)
-      return { kind, batches: rowsOf(jsonReader(columns, line), [first, ...linesAfter], lines) }
-    }
     const header = readHeader(first, file, kinds)
     if (header === undefined) throw new Error(`${file} begins with ${quote(first)}; ${expected}`)
     const { kind, columnIndexes, delimiter } = header
     return { kind, batches: rowsOf(csvReader(columnIndexes, delimiter, line + 1), linesAfter, lines) }
   }
-}
-
-function detectJsonKind<Name extends string>(line: string, kinds: readonly FileKind<Name>[]): FileKind<Name> {
-  // Matches only the names of members: no other string is followed by a colon. The pattern excludes backslashes, so that no
-  // escaped quote inside a value matches.
-  const names = [...line.matchAll(/"([^"\\]*)"\s*:/g)].map(([, name = '']) => name)
-  // If no kind fits, the file is read as the first kind, and each line reports its missing columns.
-  const kind = kindOfNames(names, kinds) ?? kinds[0]
-  if (kind === undefined) throw new Error('kinds must not be empty')
-  return kind
 }
 
 async function* rowsOf(
@@ -96,86 +69,17 @@ async function* rowsOf(
   yield read([], true)
 }
 
-/** Reads JSON Lines and skips blank lines. */
-function jsonReader(columns: readonly Column[], firstLine: number): ReadLines {
-  let nextLine = firstLine
-  return (lines) => {
-    const rows: RawRow[] = []
-    for (const text of lines) {
-      const line = nextLine++
-      if (text.trim() === '') continue
-      rows.push(rowOrReason(line, () => ({ line, fields: fieldsOfJson(text, columns) })))
-    }
-    return rows
-  }
-}
-
-/** The fields of a line of JSON in the order of the columns. Null is a blank field. Throws `BadRow`. */
-export function fieldsOfJson(line: string, columns: readonly Column[]): FieldText[] {
-  if (line.length > MAX_LINE_LENGTH) throw new BadRow(TOO_LONG)
-  const row = parseObject(line)
-  const fields = columns.map((column) => {
-    const value = Object.hasOwn(row, column.name) ? row[column.name] : undefined
-    if (column.isOptional && value === null) return ''
-    if (value === undefined) {
-      if (column.isOptional) return undefined
-      throw new BadRow(`${column.name} is missing; it must be ${column.expected}`)
-    }
-    return textOfJson(value, column)
-  })
-  for (const name of Object.keys(row)) {
-    if (columns.every((column) => column.name !== name)) {
-      throw new BadRow(`${quote(name)} is not one of the names ${headerOf(columns)}`)
-    }
-  }
-  return fields
-}
-
-function parseObject(line: string): JsonObject {
-  let row: unknown
-  try {
-    // Keeps the text of each number, because 5.0 must be rejected.
-    row = parseExactJson(line, { keepsText: () => true })
-  } catch {
-    throw new BadRow(`must be a JSON object on one line, got ${quote(line)}`)
-  }
-  if (!isObject(row)) throw new BadRow(`must be a JSON object, got ${quote(line)}`)
-  return row
-}
-
-/** Values are not coerced: "5" is not 5. */
-function textOfJson(value: unknown, { name, json, expected }: Column): string {
-  if (value instanceof NumberText && json === 'number') return value.text
-  if (typeof value === json) return String(value)
-  throw new BadRow(`${name} must be ${expected}, got ${describeValue(value)}`)
-}
-
-export const FORMATS = ['csv', 'jsonl'] as const
-export type Format = (typeof FORMATS)[number]
-
 /** Writes a file with these values. An import of the file clears the fields that a value lacks. */
 export async function* fileText<Value>(
   batches: AsyncIterable<readonly Value[]>,
-  kind: RowKind<Value>,
-  format: Format,
+  { columns, write }: RowKind<Value>,
 ): AsyncGenerator<string> {
-  const { columns } = kind
-  const lineOf = format === 'csv' ? csvLine : jsonLine
-  if (format === 'csv') yield `${headerOf(columns)}\n`
+  yield `${headerOf(columns)}\n`
   for await (const batch of batches) {
     let text = ''
-    for (const value of batch) text += lineOf(columns, kind.write(value))
+    for (const value of batch) text += csvLine(columns, write(value))
     yield text
   }
-}
-
-function jsonLine(columns: readonly Column[], fields: readonly FieldText[]): string {
-  const members = columns.map(({ name, json, isOptional }, index) => {
-    const text = fields[index] ?? ''
-    if (isOptional && text === '') return `"${name}":null`
-    return `"${name}":${json === 'string' ? JSON.stringify(text) : text}`
-  })
-  return `{${members.join()}}\n`
 }
 
 /** The encodings of a file. latin1 is Windows-1252, which spreadsheets write. */

@@ -41,7 +41,7 @@ export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
 export const MAX_LINE_LENGTH = 8_192
 export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
 
-/** A column of a CSV file, or a member of the objects in a JSON Lines file. */
+/** A column of a file. */
 export type Column = Pick<FieldCodec, 'name' | 'json' | 'expected' | 'isOptional' | 'fromText' | 'toText'>
 
 export interface RowKind<Value> {

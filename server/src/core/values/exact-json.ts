@@ -34,8 +34,6 @@ export class RefusedJson extends Error {
 interface JsonRules {
   readonly maxNesting: number
   readonly allowsRepeatedNames: boolean
-  /** Whether this number becomes a `NumberText`. */
-  readonly keepsText: (source: string) => boolean
 }
 
 /**
@@ -44,13 +42,9 @@ interface JsonRules {
  */
 export function parseExactJson(
   text: string,
-  {
-    maxNesting = Number.POSITIVE_INFINITY,
-    allowsRepeatedNames = true,
-    keepsText = isRounded,
-  }: Partial<JsonRules> = {},
+  { maxNesting = Number.POSITIVE_INFINITY, allowsRepeatedNames = true }: Partial<JsonRules> = {},
 ): unknown {
-  const numbers = findNumbers(text, { maxNesting, allowsRepeatedNames, keepsText })
+  const numbers = findNumbers(text, { maxNesting, allowsRepeatedNames })
   const holder: [unknown] = [JSON.parse(text)]
   for (const number of numbers) replaceNumber(holder, number)
   return holder[0]
@@ -82,10 +76,7 @@ const MAX_NAMES = 100
  * One pass over the text, because `JSON.parse` takes ten times as long with a reviver. If the text is not JSON, the result is
  * meaningless, but `JSON.parse` then throws.
  */
-function findNumbers(
-  text: string,
-  { maxNesting, allowsRepeatedNames, keepsText }: JsonRules,
-): readonly FoundNumber[] {
+function findNumbers(text: string, { maxNesting, allowsRepeatedNames }: JsonRules): readonly FoundNumber[] {
   const numbers: FoundNumber[] = []
   /** The names of the current object at each depth. */
   const namesAtDepth: Set<string>[] = []
@@ -122,7 +113,7 @@ function findNumbers(
     } else if (character === MINUS || (character >= ZERO && character <= NINE)) {
       const end = endOfNumber(text, at)
       const source = text.slice(at, end)
-      if (keepsText(source)) numbers.push({ source, path: path.slice() })
+      if (isRounded(source)) numbers.push({ source, path: path.slice() })
       at = end - 1
     }
   }
