@@ -1,18 +1,17 @@
 import type { ImportPreview, Tally } from '../core/transfer/import.ts'
 import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { quote } from '../core/values/field.ts'
-import { formatCount, formatNumber } from './terminal.ts'
+import { formatNumber } from './terminal.ts'
 
 export function printRefused(refused: Tally<RefusedLine>): void {
   for (const line of exampleLines(refused, ({ reason }) => reason)) console.error(line)
 }
 
-/** Appends the number of skipped lines, the time and the rate to `result`, such as `3 pets added, 2 changed, 4 unchanged`. */
-export function importSummary(result: string, rows: number, refusedCount: number, seconds: number): string {
+/** Appends the time and the rate to `result`, such as `3 pets added, 2 changed, 4 unchanged`. */
+export function importSummary(result: string, rows: number, seconds: number): string {
   // A short import spends most of its time on startup, so its rate would mislead.
   const rate = seconds < 1 ? '' : `, ${formatNumber(Math.round(rows / seconds))} rows/s`
-  const skipped = refusedCount > 0 ? `, ${formatCount(refusedCount, 'bad line')} skipped` : ''
-  return `${result}${skipped} (${seconds.toFixed(1)} s${rate})`
+  return `${result} (${seconds.toFixed(1)} s${rate})`
 }
 
 const NO_VALUE = 'none'

@@ -20,7 +20,6 @@ import { formatCount, formatNumber, UnknownOutcome } from './terminal.ts'
 
 export interface ImportFlags extends SettingFlags, PauseFlags {
   readonly dryRun?: true
-  readonly skipBad?: true
   readonly show: number
   readonly encoding: Encoding
 }
@@ -42,7 +41,7 @@ export interface ImportRun<Value> {
   readonly database: string
 }
 
-type RunFlags = Pick<ImportFlags, 'dryRun' | 'show' | 'skipBad' | 'yes' | 'maxPause'>
+type RunFlags = Pick<ImportFlags, 'dryRun' | 'show' | 'yes' | 'maxPause'>
 
 /** Imports a whole file, or shows the changes that it would make. */
 export async function runImport<Value>(
@@ -60,13 +59,13 @@ export async function runImport<Value>(
     })
     if (isAdjustment(run) && rowCount === 0) throw new Error(`${file.name} names no pet; nothing was changed`)
     progress.show('comparing', rowCount)
-    if (flags.dryRun === true || (refused.count > 0 && !flags.skipBad)) {
+    if (flags.dryRun === true || refused.count > 0) {
       await previewImport(file, flags, run, refused, progress)
       return
     }
-    const result = await applyImport(file, flags, run, refused, progress)
+    const result = await applyImport(file, flags, run, progress)
     const seconds = (performance.now() - startedAt) / 1_000
-    const summary = importSummary(result.text, rowCount, result.refused.count, seconds)
+    const summary = importSummary(result, rowCount, seconds)
     const purpose = run.reason === undefined ? '' : ` (${run.reason})`
     console.log(`${file.name}${purpose}: ${summary} in ${run.database}`)
   } catch (error) {
@@ -82,10 +81,10 @@ function isAdjustment({ reason }: { readonly reason: Reason | undefined }): bool
   return reason !== undefined
 }
 
-/** Prints the report of a dry run, or the refused lines. Throws if there are refused lines that may not be skipped. */
+/** Prints the report of a dry run, or the refused lines. Throws if there are refused lines. */
 async function previewImport<Value>(
   { name }: OpenFile,
-  { dryRun, show, skipBad }: RunFlags,
+  { dryRun, show }: RunFlags,
   run: ImportRun<Value>,
   refusedInStaging: Tally<RefusedLine>,
   progress: Progress,
@@ -96,16 +95,15 @@ async function previewImport<Value>(
   if (dryRun === true) {
     console.log(dryRunReport(name, preview, refused, run.rowKind, { isAdjustment: isAdjustment(run) }))
   } else printRefused(refused)
-  if (refused.count > 0 && !skipBad) throw badLinesError(name, run, refused.count)
+  if (refused.count > 0) throw badLinesError(name, run, refused.count)
 }
 
 async function applyImport<Value>(
   { name, signal }: OpenFile,
   flags: RunFlags,
   run: ImportRun<Value>,
-  refusedInStaging: Tally<RefusedLine>,
   progress: Progress,
-): Promise<{ readonly text: string; readonly refused: Tally<RefusedLine> }> {
+): Promise<string> {
   const { rowKind, staged, store, reason } = run
   let mayBeCommitted = false
   try {
@@ -114,7 +112,6 @@ async function applyImport<Value>(
         at: store.clock(),
         keyId: IMPORT_KEY_ID,
         reason,
-        skipRefused: flags.skipBad === true,
         maxExamples: flags.show,
         signal,
         onProgress: (done, total) => {
@@ -124,12 +121,10 @@ async function applyImport<Value>(
       }),
     )
     progress.end()
-    const refused = mergeRefused(refusedInStaging, flags.show, counts.refused)
-    printRefused(refused)
     const changesText = isAdjustment(run)
       ? `${formatCount(counts.changed, rowKind.noun, rowKind.plural)} changed`
       : `${formatCount(counts.added, rowKind.noun, rowKind.plural)} added, ${formatNumber(counts.changed)} changed`
-    return { text: `${changesText}, ${formatNumber(counts.unchanged)} unchanged`, refused }
+    return `${changesText}, ${formatNumber(counts.unchanged)} unchanged`
   } catch (error) {
     if (error instanceof RowsRefused) {
       progress.end()
@@ -150,7 +145,7 @@ async function applyImport<Value>(
 function badLinesError<Value>(file: string, run: ImportRun<Value>, count: number): Error {
   const hint = isAdjustment(run) ? '; petstore export shows the current stock' : ''
   return new Error(
-    `${file} has ${formatCount(count, 'bad line')}; nothing was changed. Fix the file, or skip these lines with --skip-bad${hint}`,
+    `${file} has ${formatCount(count, 'bad line')}; nothing was changed. Fix the file and run the command again${hint}`,
   )
 }
 

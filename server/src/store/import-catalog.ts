@@ -130,22 +130,18 @@ export const PET_IMPORT: ImportKind<ImportedPet> = {
   },
 }
 
-/** Repeats the check until it finds nothing: if a row is refused, its pet keeps a barcode that another row may need. */
 async function refuseUsedBarcodes(tables: ImportTables<ImportedPet>): Promise<void> {
-  for (;;) {
-    const used = await tables.session.rows<{ line: bigint; id: bigint; barcode: string; owner: bigint }>(
-      USED_BARCODES,
-    )
-    if (used.length === 0) return
-    // If a row occurs several times, the Map keeps its last occurrence.
-    const byId = new Map(used.map((row) => [row.id, row]))
-    const refused = Array.from(byId.values(), ({ id, line, barcode, owner }) => ({
-      id,
-      line: Number(line),
-      reason: `barcode ${barcode} is already used by pet ${owner}`,
-    }))
-    await tables.refuse(refused)
-  }
+  const used = await tables.session.rows<{ line: bigint; id: bigint; barcode: string; owner: bigint }>(
+    USED_BARCODES,
+  )
+  // If a row occurs several times, the Map keeps its last occurrence.
+  const byId = new Map(used.map((row) => [row.id, row]))
+  const refused = Array.from(byId.values(), ({ id, line, barcode, owner }) => ({
+    id,
+    line: Number(line),
+    reason: `barcode ${barcode} is already used by pet ${owner}`,
+  }))
+  await tables.refuse(refused)
 }
 
 async function writePets(
@@ -232,30 +228,23 @@ async function logCategories<Value>(
   )
 }
 
-/**
- * Refuses the rows whose new name another category keeps, or an earlier line uses. Repeats the check until it finds nothing:
- * if a row is refused, its category keeps a name that another row may need.
- */
+/** Refuses the rows whose new name another category keeps, or an earlier line uses. */
 async function refuseUsedNames(tables: ImportTables<ImportedCategory>): Promise<void> {
-  for (;;) {
-    const named = await tables.session.rows<Pick<Category, 'id' | 'name'> & { line: bigint }>(
-      'SELECT id, name, line FROM differing WHERE is_new OR old_name <> name ORDER BY line',
-    )
-    if (named.length === 0) return
-    const kept = await tables.session.rows<Pick<Category, 'id' | 'name'>>(
-      `SELECT id, name FROM categories
-      WHERE id NOT IN (SELECT id FROM differing WHERE old_name <> name) ORDER BY id DESC`,
-    )
-    const owners = new Map(kept.map((category) => [nameKey(category.name), category]))
-    const refused: (RefusedLine & { id: bigint })[] = []
-    for (const { id, name, line } of named) {
-      const owner = owners.get(nameKey(name))
-      if (owner === undefined) owners.set(nameKey(name), { id, name })
-      else refused.push({ id, line: Number(line), reason: nameTaken(owner) })
-    }
-    if (refused.length === 0) return
-    await tables.refuse(refused)
+  const named = await tables.session.rows<Pick<Category, 'id' | 'name'> & { line: bigint }>(
+    'SELECT id, name, line FROM differing WHERE is_new OR old_name <> name ORDER BY line',
+  )
+  const kept = await tables.session.rows<Pick<Category, 'id' | 'name'>>(
+    `SELECT id, name FROM categories
+    WHERE id NOT IN (SELECT id FROM differing WHERE old_name <> name) ORDER BY id DESC`,
+  )
+  const owners = new Map(kept.map((category) => [nameKey(category.name), category]))
+  const refused: (RefusedLine & { id: bigint })[] = []
+  for (const { id, name, line } of named) {
+    const owner = owners.get(nameKey(name))
+    if (owner === undefined) owners.set(nameKey(name), { id, name })
+    else refused.push({ id, line: Number(line), reason: nameTaken(owner) })
   }
+  await tables.refuse(refused)
 }
 
 export const CATEGORY_IMPORT: ImportKind<ImportedCategory> = {

@@ -49,7 +49,7 @@ export interface ImportKind<Value> {
   compare(tables: ImportTables<Value>, scope: Scope): Promise<void>
   /** Moves rows that cannot be written, such as a pet whose barcode another pet uses, from `differing` to `refused`. */
   refuseInPreview?(tables: ImportTables<Value>): Promise<void>
-  /** Writes the rows of `differing`. Throws `RowsRefused` if a row is refused and `options` do not allow skipping it. */
+  /** Writes the rows of `differing`. Throws `RowsRefused` if a row is refused. */
   write(tables: ImportTables<Value>, options: ApplyOptions): Promise<void>
 }
 
@@ -272,14 +272,16 @@ export class ImportTables<Value> implements StagedImport<Value> {
       )
     const { fromSql } = this.kind.differingLayout
     const toRow = (row: TableRow) => ({ line: Number(row.line), value: fromSql(row) })
-    const { added, changed, ...others } = await this.#counts(maxExamples)
+    const { added, changed, unchanged } = await this.#counts()
+    const refused = await this.#refusedLines(maxExamples)
     return {
       added: { count: added, first: (await first('is_new')).map(toRow) },
       changed: {
         count: changed,
         first: (await first('NOT is_new')).map((row) => ({ ...toRow(row), before: fromSql(row, 'old_') })),
       },
-      ...others,
+      unchanged: unchanged - refused.count,
+      ...(refused.count === 0 ? {} : { refused }),
     }
   }
 
@@ -289,7 +291,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
       options.signal?.throwIfAborted()
       await this.kind.write(this, options)
       options.signal?.throwIfAborted()
-      return this.#counts(options.maxExamples ?? 0)
+      return this.#counts()
     })
   }
 
@@ -298,12 +300,11 @@ export class ImportTables<Value> implements StagedImport<Value> {
     return this.session.close()
   }
 
-  async #counts(maxExamples: number): Promise<ImportCounts> {
+  /** Counts the refused rows as unchanged. */
+  async #counts(): Promise<ImportCounts> {
     const added = await this.count('is_new')
     const changed = await this.count('NOT is_new')
-    const refused = await this.#refusedLines(maxExamples)
-    const unchanged = this.#rowCount - added - changed - refused.count
-    return refused.count === 0 ? { added, changed, unchanged } : { added, changed, unchanged, refused }
+    return { added, changed, unchanged: this.#rowCount - added - changed }
   }
 
   /** The number of rows of `differing` that fulfil the condition. */
@@ -343,8 +344,7 @@ export class ImportTables<Value> implements StagedImport<Value> {
     )
   }
 
-  async throwIfRefused({ skipRefused, maxExamples = 0 }: ApplyOptions): Promise<void> {
-    if (skipRefused === true) return
+  async throwIfRefused({ maxExamples = 0 }: ApplyOptions): Promise<void> {
     const refused = await this.#refusedLines(maxExamples)
     if (refused.count > 0) throw new RowsRefused(refused)
   }

@@ -85,7 +85,7 @@ Would change
     const rows =
       'petId;Name;categoryId;status;quantity\r\n1;Müller;1;available;4\r\n2;"a; b, €";2;sold;0\r\n;;;;\r\n'
     const name = file(Buffer.from(rows.replaceAll('€', '\x80'), 'latin1'))
-    expect(await run('import', name, '--skip-bad')).toEqual({
+    expect(await run('import', name)).toEqual({
       exitCode: 1,
       stdout: '',
       stderr:
@@ -103,8 +103,7 @@ Would change
       '  line 5: quantity must be an integer from 0 to 9007199254740991, got "5x"',
       '  line 6: pet 1 is already on line 2',
     ]
-    const refused =
-      'has 2 bad lines; nothing was changed. Fix the file, or skip these lines with --skip-bad\n'
+    const refused = 'has 2 bad lines; nothing was changed. Fix the file and run the command again\n'
     const all = await run('import', file(BAD))
     expect(all).toEqual({
       exitCode: 1,
@@ -114,9 +113,6 @@ Would change
     const { stderr } = await run('import', file(BAD), '--show', '1')
     expect(stderr).toBe(`${lines[0]}\n  … and 1 more (--show 2 shows all)\npetstore: pets.csv ${refused}`)
     expect(await exported()).toBe(asExported(HEADER))
-    const skipped = await run('import', file(BAD), '--skip-bad')
-    expect([skipped.exitCode, skipped.stderr]).toEqual([0, `${lines.join('\n')}\n`])
-    expect(skipped.stdout).toContain('4 pets added, 0 changed, 0 unchanged, 2 bad lines skipped')
   })
 
   test('--dry-run shows the changes line by line, and makes none', async () => {
@@ -141,7 +137,6 @@ Refused
   line 6: pet 1 is already on line 2
 `)
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('has 2 bad lines; nothing was changed')])
-    expect((await run('import', file(changed), '--dry-run', '--skip-bad')).exitCode).toBe(0)
     expect(await exported()).toBe(asExported(PETS))
   })
 

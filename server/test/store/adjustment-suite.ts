@@ -14,7 +14,7 @@ const ORIGIN = {
   reason: 'received',
   reference: 'PO "1043", \\',
 } as const
-const OPTIONS: ApplyOptions = { ...ORIGIN, maxExamples: 10, skipRefused: false }
+const OPTIONS: ApplyOptions = { ...ORIGIN, maxExamples: 10 }
 const NOTHING = { count: 0, first: [] }
 const pet = (id: bigint) => petOf(id, 5)
 
@@ -119,13 +119,6 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       expect(await quantities()).toEqual([5, 5, 5, 5])
       expect(await historyOf(store, 1n)).toEqual([])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
-    })
-
-    test('skip refused changes if the options say so', async () => {
-      await store.addPets([1n, 2n, 3n, 4n].map((id) => pet(id)))
-      const counts = await adjust(REFUSED, { skipRefused: true })
-      expect(counts).toMatchObject({ added: 0, changed: 1, unchanged: 1, refused: { count: 4 } })
-      expect(await quantities()).toEqual([6, 5, 5, 5])
     })
 
     test('can be previewed, which changes nothing', async () => {

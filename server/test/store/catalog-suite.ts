@@ -313,52 +313,18 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       expect(error).toBeInstanceOf(RowsRefused)
       expect(error).toMatchObject({ refused: { count: 2, first } })
       expect(await barcodes()).toHaveLength(3)
-      expect(await imported(rows, { skipRefused: true })).toEqual({
-        added: 2,
-        changed: 1,
-        unchanged: 0,
-        refused: { count: 2, first },
-      })
-      // Pet 1 keeps its barcode, and its own changes are imported.
-      expect((await stockOf(other))[0]?.quantity).toBe(77)
-      expect(await barcodes()).toEqual([
-        [1n, 'A'],
-        [2n, 'B'],
-        [3n, undefined],
-        [7n, 'N'],
-        [9n, 'O'],
-      ])
     })
 
     test('a refused line names the pet that keeps the barcode, not a pet of another refused line', async () => {
       const taken = [row(5n, { barcode: 'A' }), row(6n, { barcode: 'A' })]
       const fresh = [row(7n, { barcode: 'N' }), row(8n, { barcode: 'N' }), row(9n, { barcode: 'N' })]
-      const counts = await imported([...taken, ...fresh], { skipRefused: true })
-      expect(counts.refused?.first).toEqual([
+      const error = await imported([...taken, ...fresh]).catch((thrown: unknown) => thrown)
+      expect(error).toHaveProperty('refused.first', [
         { line: 2, reason: 'barcode A is already used by pet 1' },
         { line: 3, reason: 'barcode A is already used by pet 1' },
         { line: 5, reason: 'barcode N is already used by pet 7' },
         { line: 6, reason: 'barcode N is already used by pet 7' },
       ])
-    })
-
-    test('a skipped pet keeps its barcode, so the next pet that wanted it is skipped as well', async () => {
-      const rows = [row(1n, { barcode: 'B' }), row(9n, { barcode: 'A' }), row(2n, { barcode: 'B' })]
-      const counts = await imported(rows, { skipRefused: true })
-      expect(counts.refused?.first.map(({ line }) => line)).toEqual([2, 3])
-    })
-
-    test('a preview counts rejected lines, and does not distort the counts of the import', async () => {
-      const staged = await store.stagePets()
-      const rows = [row(3n, { barcode: 'A' }), row(1n, { quantity: 10 })]
-      await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-      await staged.finishStaging(0)
-      const wanted = { unchanged: 1, refused: { count: 1 } }
-      expect(await staged.preview(5)).toMatchObject(wanted)
-      expect(await staged.apply({ at: 5, keyId: 'import', skipRefused: true, maxExamples: 5 })).toMatchObject(
-        wanted,
-      )
-      await staged.discard()
     })
 
     test('an import creates the categories that it names, and no others', async () => {

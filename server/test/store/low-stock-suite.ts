@@ -311,7 +311,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       ]
       await staged.add(changes.map((value, index) => ({ line: index + 2, value })))
       await staged.finishStaging(0)
-      await staged.apply({ ...BY, reason: 'counted', maxExamples: 0, skipRefused: false })
+      await staged.apply({ ...BY, reason: 'counted', maxExamples: 0 })
       await staged.discard()
       expect(await crossings(cursor)).toEqual(['1 low 3/3', '3 recovered 4/3'])
     })

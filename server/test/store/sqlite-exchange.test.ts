@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import type { AdjustmentChange } from '../../src/core/stock/command.ts'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -124,53 +125,56 @@ describe('An import into SQLite', () => {
   })
 })
 
-test('An adjustment that SQLite has already decided is decided again if others got the lock first', async () => {
-  await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
-  const staged = await store.stageAdjustment()
-  await staged.add([
-    { line: 2, value: { petId: 1n, delta: 1 } },
-    { line: 3, value: { petId: 2n, quantity: 5 } },
-    { line: 4, value: { petId: 3n, delta: -5 } },
-    { line: 5, value: { petId: 4n, delta: 1 } },
-  ])
-  await staged.finishStaging(0)
-  const other = new Database(path)
-  other.run('PRAGMA foreign_keys = ON')
-  other.run('BEGIN IMMEDIATE')
-  other.run(
-    "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a'), (12, 'change', 3, 5, 4, 8, 'key_a'), (13, 'removed', 4, NULL, NULL, 8, 'key_a')",
-  )
-  other.run(
-    'UPDATE stock SET quantity = after FROM log WHERE log.id BETWEEN 10 AND 12 AND log.pet_id = stock.pet_id',
-  )
-  other.run('DELETE FROM pets WHERE id = 4')
-  const adjusting = staged.apply({ ...ACT, reason: 'counted', maxExamples: 9, skipRefused: true })
-  await Bun.sleep(20)
-  other.run('COMMIT')
-  other.close()
-  const counts = await adjusting
-  await staged.discard()
-  expect(counts).toEqual({
-    added: 0,
-    changed: 2,
-    unchanged: 0,
-    refused: {
-      count: 2,
-      first: [
-        { line: 4, reason: 'the quantity of petId 3 is 4, so 5 cannot be taken away' },
-        { line: 5, reason: 'there is no pet 4' },
-      ],
-    },
+describe('An adjustment that SQLite has already decided is decided again if others got the lock first', () => {
+  /** Another program changes the four pets while the adjustment waits for its lock. */
+  async function adjustAround(rows: readonly { line: number; value: AdjustmentChange }[]) {
+    await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
+    const staged = await store.stageAdjustment()
+    await staged.add(rows)
+    await staged.finishStaging(0)
+    const other = new Database(path)
+    other.run('PRAGMA foreign_keys = ON')
+    other.run('BEGIN IMMEDIATE')
+    other.run(
+      "INSERT INTO log (id, kind, pet_id, before, after, at, key_id) VALUES (10, 'change', 1, 5, 1, 8, 'key_a'), (11, 'change', 2, 5, 7, 8, 'key_a'), (12, 'change', 3, 5, 4, 8, 'key_a'), (13, 'removed', 4, NULL, NULL, 8, 'key_a')",
+    )
+    other.run(
+      'UPDATE stock SET quantity = after FROM log WHERE log.id BETWEEN 10 AND 12 AND log.pet_id = stock.pet_id',
+    )
+    other.run('DELETE FROM pets WHERE id = 4')
+    const adjusting = staged.apply({ ...ACT, reason: 'counted', maxExamples: 9 })
+    adjusting.catch(() => {})
+    await Bun.sleep(20)
+    other.run('COMMIT')
+    other.close()
+    return adjusting.finally(() => staged.discard())
+  }
+
+  test('and counts from the new quantities', async () => {
+    const counts = await adjustAround([
+      { line: 2, value: { petId: 1n, delta: 1 } },
+      { line: 3, value: { petId: 2n, quantity: 5 } },
+    ])
+    expect(counts).toEqual({ added: 0, changed: 2, unchanged: 0 })
+    expect(await historyOf(store, 1n)).toMatchObject([
+      { before: 5, after: 1 },
+      { before: 1, after: 2 },
+    ])
+    expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([2, 5, 4])
   })
-  expect(await historyOf(store, 1n)).toMatchObject([
-    { before: 5, after: 1 },
-    { before: 1, after: 2 },
-  ])
-  expect(await historyOf(store, 2n)).toMatchObject([
-    { before: 5, after: 7 },
-    { before: 7, after: 5 },
-  ])
-  expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([2, 5, 4])
+
+  test('and refused if it no longer fits', async () => {
+    const adjusting = adjustAround([
+      { line: 4, value: { petId: 3n, delta: -5 } },
+      { line: 5, value: { petId: 4n, delta: 1 } },
+    ])
+    const first = [
+      { line: 4, reason: 'the quantity of petId 3 is 4, so 5 cannot be taken away' },
+      { line: 5, reason: 'there is no pet 4' },
+    ]
+    await expect(adjusting).rejects.toMatchObject({ refused: { count: 2, first } })
+    expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([1, 7, 4])
+  })
 })
 
 describe('A backup of SQLite', () => {

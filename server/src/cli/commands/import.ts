@@ -43,7 +43,6 @@ export function addImportCommand(program: PetstoreCommand): void {
     )
     .option('--yes', 'do not ask for confirmation')
     .databaseSettings()
-    .option('--skip-bad', 'skip bad lines instead of refusing the file')
     .addHelpText(
       'after',
       `\nThe file starts with one of these headers:\n  ${IMPORT_KINDS.map(({ headerDescription }) => headerDescription).join('\n  ')}`,

@@ -26,11 +26,11 @@ export interface ImportCounts {
   readonly added: number
   readonly changed: number
   readonly unchanged: number
-  /** Rows that contradict the contents of the store. Absent if there are none. */
-  readonly refused?: Tally<RefusedLine>
 }
 
-export interface ImportPreview<Value> extends Pick<ImportCounts, 'unchanged' | 'refused'> {
+export interface ImportPreview<Value> extends Pick<ImportCounts, 'unchanged'> {
+  /** Rows that contradict the contents of the store. Absent if there are none. */
+  readonly refused?: Tally<RefusedLine>
   readonly added: Tally<StagedRow<Value>>
   readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
 }
@@ -54,8 +54,7 @@ export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reaso
   readonly signal?: AbortSignal
   /** Called with 0 rows when writing begins, then after each step. If it throws, nothing is changed. */
   readonly onProgress?: (writtenRows: number, totalRows: number) => void
-  /** Skips rows that contradict the contents of the store, instead of throwing `RowsRefused`. */
-  readonly skipRefused?: boolean
+  /** How many refused rows a `RowsRefused` names. */
   readonly maxExamples?: number
 }
 
