@@ -248,6 +248,8 @@ describe('batches of pets', () => {
       taken('A', 2n),
       taken('B', 1n),
     ])
+    const release = upsert({ id: 1n, barcode: null })
+    expect(words([release, create({ barcode: 'A' })]).slice(1)).toEqual(['101 A'])
   })
 
   test('that are refused list each pet that cannot be saved, and why', () => {

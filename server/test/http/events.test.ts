@@ -1,9 +1,4 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import type { LiveBody } from '@petstore/wire'
-import { hashSecret } from '../../src/core/keys/api-key.ts'
-import { KeyRing } from '../../src/core/keys/key-ring.ts'
-import { EventHub } from '../../src/core/stock/event-hub.ts'
-import { EventStreams } from '../../src/http/event-streams.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
@@ -257,80 +252,6 @@ describe('GET /inventory/events', () => {
 })
 
 describe('the stream of events', () => {
-  test('a heartbeat disconnects a reader that has received nothing since the last one, and no other', async () => {
-    const { id, secret } = await service.createKey('pro')
-    const hub = new EventHub(service.store, () => {})
-    const keyRing = await KeyRing.open(service.store, Date.now)
-    const streams = new EventStreams({ hub, keyRing, clock: Date.now, heartbeatMs: 20 })
-    const request = { keyId: id, secretHash: hashSecret(secret), plan: 'pro', after: undefined } as const
-    const { body } = await streams.open({ ...request, filter: {} })
-    const stream = body as LiveBody
-    const sent: string[] = []
-    let unsentBytes = 0
-    stream.begin({
-      get unsentBytes() {
-        return unsentBytes
-      },
-      send: (bytes) => {
-        const text = new TextDecoder().decode(bytes)
-        sent.push(text.startsWith(':') ? 'heartbeat' : 'event')
-        // From the first change on, the socket is full.
-        if (unsentBytes > 0 || text.includes('event: change')) unsentBytes += bytes.length
-      },
-      end: () => {},
-      abort: () => {
-        sent.push('abort')
-        stream.onClose()
-      },
-    })
-    await until(() => sent.filter((item) => item === 'heartbeat').length >= 2)
-    const countBefore = sent.length
-    await set(1n, 77)
-    hub.wake()
-    await until(() => sent.includes('abort'))
-    expect(sent.slice(sent.indexOf('event', countBefore))).toEqual(['event', 'heartbeat', 'abort'])
-    streams.close()
-  })
-
-  test('does not disconnect a reader that catches up because one block of events is large', async () => {
-    const other = await TestService.start()
-    const after = await other.store.latestEventCursor()
-    await other.setQuantity(1n, '{"quantity": 1000}')
-    const order = { petId: 1n, quantity: 1, note: 'x'.repeat(1_000) }
-    const create = { type: 'create_order', order, keyId: 'key_a', at: other.now } as const
-    await other.store.changeStock(Array.from({ length: 400 }, () => create))
-    const { id, secret } = await other.createKey('pro')
-    const hub = new EventHub(other.store, () => {})
-    const keyRing = await KeyRing.open(other.store, () => other.now)
-    const streams = new EventStreams({ hub, keyRing, clock: () => other.now, heartbeatMs: 3_600_000 })
-    const { body } = await streams.open({
-      keyId: id,
-      secretHash: hashSecret(secret),
-      plan: 'pro',
-      after,
-      filter: {},
-    })
-    let unsentBytes = 0
-    let isAborted = false
-    const stream = body as LiveBody
-    stream.begin({
-      get unsentBytes() {
-        return unsentBytes
-      },
-      send: (bytes) => {
-        unsentBytes += bytes.length
-      },
-      end: () => {},
-      abort: () => {
-        isAborted = true
-      },
-    })
-    await until(() => unsentBytes > 400_000)
-    expect(isAborted).toBe(false)
-    streams.close()
-    await other.stop()
-  })
-
   test('ends at once and cleanly when the service stops', async () => {
     // Longer than the test may take.
     const other = await TestService.start({ stopGraceMs: 600_000 })
