@@ -8,7 +8,6 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { linearizabilityTask } from '../server/test/faults/linearizability/linearizability.ts'
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
@@ -24,7 +23,6 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
-  linearizabilityTask,
   failoverTask,
   patroniTask,
   pgbouncerTask,

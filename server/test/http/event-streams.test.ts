@@ -44,6 +44,11 @@ class Output implements BodyOutput {
     if (this.isFull) this.unsentBytes += bytes.length
   }
 
+  drain(): void {
+    this.unsentBytes = 0
+    this.#stream.onBytesSent()
+  }
+
   end(): void {}
 
   abort(): void {
@@ -113,13 +118,21 @@ test('a heartbeat disconnects a reader that has received nothing since the last 
   streams.close()
 })
 
-test('a reader that catches up is not disconnected because one block of events is large', async () => {
-  const { log, streams } = await openStreams({})
+test('a reader that catches up is not disconnected because one block of events is large, and gets the rest at its pace', async () => {
+  const { log, hub, streams } = await openStreams({})
   log.happen(5_000)
   const output = new Output((await streams.open({ ...REQUEST, after: '0.a' })).body)
   output.isFull = true
   // More than a reader may have unsent before it gets more.
   await until(() => output.unsentBytes > 64 * 1_024)
   expect(output.sent).not.toContain('abort')
+  const other = new Output((await streams.open(REQUEST)).body)
+  const [sentBefore, sentToOther] = [output.sent.length, other.sent.length]
+  log.happen(1)
+  hub.wake()
+  await until(() => other.sent.length > sentToOther)
+  expect(output.sent).toHaveLength(sentBefore)
+  output.drain()
+  await until(() => output.sent.length > sentBefore)
   streams.close()
 })

@@ -12,7 +12,6 @@ beforeAll(async () => {
 afterAll(() => server.end())
 
 describe('when PostgreSQL crashes under load, twice', () => {
-  // `npm run torture -- --only linearizability` measures the times on an idle machine.
   test('only 503s, nothing acknowledged is lost, and it recovers', async () => {
     const report = await runOutages(crashesOf(server), 2)
     expect(report.contradictions).toEqual([])
