@@ -12,7 +12,6 @@ import { TestService } from '../support/test-service.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 import { runCommand } from './run-command.ts'
-import { ON_BOTH } from './shop.ts'
 
 setDefaultTimeout(120_000)
 
@@ -43,9 +42,9 @@ interface PrunableShop {
   close(): Promise<void>
 }
 
-async function openPrunableShop(onPostgres: boolean): Promise<PrunableShop> {
+async function openPrunableShop(): Promise<PrunableShop> {
   const cwd = mkdtempSync(join(tmpdir(), 'petstore-prune-'))
-  const database = await createTestDatabase(cwd, onPostgres)
+  const database = await createTestDatabase(cwd, false)
   const store = await openStore(database.url, { tables: 'migrate' })
   await store.addPets([
     { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 0 },
@@ -66,10 +65,10 @@ async function openPrunableShop(onPostgres: boolean): Promise<PrunableShop> {
   }
 }
 
-describe.each(ON_BOTH)('petstore history prune on %s', (_, onPostgres) => {
+describe('petstore history prune', () => {
   let shop: PrunableShop
   beforeEach(async () => {
-    shop = await openPrunableShop(onPostgres)
+    shop = await openPrunableShop()
   })
   afterEach(() => shop.close())
 
@@ -113,7 +112,7 @@ describe.each(ON_BOTH)('petstore history prune on %s', (_, onPostgres) => {
 describe('petstore history prune in a terminal', () => {
   let shop: PrunableShop
   beforeEach(async () => {
-    shop = await openPrunableShop(false)
+    shop = await openPrunableShop()
   })
   afterEach(() => shop.close())
 

@@ -85,13 +85,9 @@ describe('an import that would block a running service for longer than --max-pau
     })
   })
 
-  test('runs without a question if no service runs', async () => {
-    const { exitCode, stdout } = await runCommand(args())
-    expect([exitCode, stdout]).toEqual([0, expect.stringContaining('20,001 pets added')])
-  })
-
   test('so does a count, which changes nothing before it is confirmed', async () => {
-    await runCommand(['import', petsFile(), '--database-url', `sqlite:${path}`])
+    // Without a service there is no question.
+    expect((await runCommand(args())).exitCode).toBe(0)
     const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},6`)
     const file = join(folder, 'count.csv')
     writeFileSync(file, `petId,quantity\n${lines.join('\n')}\n`)

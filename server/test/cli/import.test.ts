@@ -1,10 +1,20 @@
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { TestService } from '../support/test-service.ts'
-import { petstore, petstoreInterruptedAt, startPetstore } from './petstore.ts'
+import { until } from '../support/until.ts'
+import { petstore, startPetstore } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
 const HEADER = 'petId,name,categoryId,status,quantity'
@@ -27,6 +37,18 @@ const exported = async () => (await run('export')).stdout.replaceAll(/,(?:"[^"\n
 function file(content: string | Uint8Array, name = 'pets.csv'): string {
   writeFileSync(join(cwd, name), content)
   return name
+}
+
+/** Whether the process has opened the file. */
+function hasOpened(pid: number, path: string): boolean {
+  const folder = `/proc/${pid}/fd`
+  return readdirSync(folder).some((fd) => {
+    try {
+      return readlinkSync(join(folder, fd)) === path
+    } catch {
+      return false
+    }
+  })
 }
 
 function manyPets(count: number): string {
@@ -140,14 +162,18 @@ Refused
     expect(await exported()).toBe(asExported(PETS))
   })
 
-  test('SIGTERM while it shows how far it has written leaves nothing behind', async () => {
+  test('SIGTERM while it waits for the lock of another process leaves nothing behind', async () => {
     await run('import', file(PETS))
-    file(manyPets(30_000), 'many.csv')
-    const database = `sqlite:${join(cwd, 'data/petstore.db')}`
-    const args = ['import', join(cwd, 'many.csv'), '--database-url', database]
-    const { exitCode, shown } = await petstoreInterruptedAt('writing', 'SIGTERM', args)
-    expect(exitCode).toBe(143)
-    expect(shown).toContain('petstore: stopped by SIGTERM; nothing was changed')
+    const path = realpathSync(join(cwd, 'data/petstore.db'))
+    using other = new Database(path)
+    other.run('BEGIN IMMEDIATE')
+    const program = startPetstore(['import', file(manyPets(3_000), 'many.csv')], { cwd })
+    await until(() => hasOpened(program.pid, path))
+    program.kill('SIGTERM')
+    expect(await program.exited).toBe(143)
+    const errors = await new Response(program.stderr).text()
+    expect(errors).toBe('petstore: stopped by SIGTERM; nothing was changed\n')
+    other.run('ROLLBACK')
     expect(await exported()).toBe(asExported(PETS))
   })
 

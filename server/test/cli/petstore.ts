@@ -1,12 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stopAfterTest } from '../support/stop-after-test.ts'
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-const PAUSING_PRELOAD = fileURLToPath(new URL('./pausing-preload.ts', import.meta.url))
 /** `npm test` builds the executable once for all tests, because it starts faster than the sources. */
 const BUILT = Bun.env.TEST_PETSTORE
 export const PROGRAM = BUILT === undefined ? [process.execPath, MAIN] : [BUILT]
@@ -59,8 +54,6 @@ export async function petstore(args: readonly string[], options?: RunOptions): P
 interface TerminalProgram {
   kill(signal: 'SIGTERM'): void
   type(text: string): void
-  /** Resolves once the terminal has shown the text. */
-  shows(text: string): Promise<void>
 }
 
 interface TerminalOptions {
@@ -104,60 +97,9 @@ export async function petstoreInTerminal(
     await then({
       kill: (signal) => program.kill(signal),
       type: (text) => program.terminal?.write(text),
-      shows,
     })
   }
   const exitCode = await program.exited
   program.terminal?.close()
   return { exitCode, shown }
-}
-
-/**
- * Runs the program from its sources in a terminal and blocks it when it first shows `pauseAt`, until
- * `whilePaused` has ended.
- */
-export async function petstorePausedAt(
-  pauseAt: string,
-  args: readonly string[],
-  whilePaused: (program: TerminalProgram) => Promise<void>,
-): Promise<{ exitCode: number; shown: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-pause-'))
-  const fifo = join(folder, 'fifo')
-  try {
-    if (!Bun.spawnSync(['mkfifo', fifo]).success) throw new Error(`cannot make the FIFO ${fifo}`)
-    return await petstoreInTerminal(
-      args,
-      pauseAt,
-      async (program) => {
-        await whilePaused(program)
-        await writeFile(fifo, '')
-      },
-      {
-        env: { PAUSE_AT: pauseAt, PAUSE_FIFO: fifo },
-        program: [process.execPath, '--preload', PAUSING_PRELOAD, MAIN],
-      },
-    )
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/**
- * Everything that the program does after it has shown `pauseAt` happens after the signal arrived. SIGINT is
- * typed as Ctrl-C.
- */
-export function petstoreInterruptedAt(
-  pauseAt: string,
-  signal: 'SIGINT' | 'SIGTERM',
-  args: readonly string[],
-): Promise<{ exitCode: number; shown: string }> {
-  return petstorePausedAt(pauseAt, args, async (program) => {
-    if (signal === 'SIGTERM') {
-      program.kill(signal)
-      return
-    }
-    program.type('\x03')
-    // The terminal shows this after it has sent the signal.
-    await program.shows('^C')
-  })
 }

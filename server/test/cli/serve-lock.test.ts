@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lockForServing } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
-import { petstore } from './petstore.ts'
 import { commandNames, runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
 
@@ -65,7 +64,7 @@ describe('a SQLite file is served by one process', () => {
     expect(await second.stop()).toBe(0)
   })
 
-  test('the other commands work while it serves, each as a process', async () => {
+  test('the other commands work while it serves', async () => {
     const { address, stop } = await start('shop.db')
     writeFileSync(join(cwd, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
     const commands = [
@@ -83,7 +82,7 @@ describe('a SQLite file is served by one process', () => {
       'restore copy.db --database-url sqlite:restored.db',
     ]
     for (const command of commands) {
-      const { exitCode, stdout } = await petstore(command.split(' '), {
+      const { exitCode, stdout } = await runCommand(command.split(' '), {
         cwd,
         env: { DATABASE_URL: 'sqlite:shop.db' },
       })
