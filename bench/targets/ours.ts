@@ -39,7 +39,7 @@ export const oursOnPostgres: Target = {
 
 async function fill(database: string, dataset: Dataset): Promise<Secrets> {
   await run([PETSTORE, 'migrate', '--database-url', database], PROJECT)
-  await run([PETSTORE, 'import', await writeCsv(dataset), '--database-url', database], PROJECT)
+  await run([PETSTORE, 'import', 'pets', await writeCsv(dataset), '--database-url', database], PROJECT)
   const limits = ['--plan', 'enterprise', '--per-minute', UNLIMITED, '--per-day', UNLIMITED]
   const createKey = [PETSTORE, 'keys', 'create', '--name', 'bench', ...limits, '--database-url', database]
   return { unlimited: (await run(createKey, PROJECT)).trim(), unknown: UNKNOWN_SECRET }

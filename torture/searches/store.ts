@@ -51,7 +51,7 @@ export async function importPets(count: number, folder: string, databaseUrl: str
     if (id % 10_000 === 0) await file.flush()
   }
   await file.end()
-  await run(['import', path], folder, databaseUrl)
+  await run(['import', 'pets', path], folder, databaseUrl)
 }
 
 export function makeTables(folder: string, databaseUrl: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Reason } from '../core/stock/adjustment-fields.ts'
-import type { Encoding, RowSource } from '../core/transfer/files.ts'
+import type { Encoding } from '../core/transfer/files.ts'
 import {
   IMPORT_KEY_ID,
   mergeRefused,
@@ -8,7 +8,7 @@ import {
   stageRows,
   type Tally,
 } from '../core/transfer/import.ts'
-import type { RefusedLine, RowKind } from '../core/transfer/rows.ts'
+import type { RawRow, RefusedLine, RowKind } from '../core/transfer/rows.ts'
 import { ServiceError } from '../core/values/errors.ts'
 import type { Store } from '../store/store.ts'
 import type { SettingFlags } from './arguments.ts'
@@ -24,11 +24,11 @@ export interface ImportFlags extends SettingFlags, PauseFlags {
   readonly encoding: Encoding
 }
 
-export interface OpenFile<KindName extends string = string> {
+export interface OpenFile {
   /** The name in messages. */
   readonly name: string
   readonly bytes: Pick<ByteSource, 'fractionRead'>
-  readonly source: RowSource<KindName>
+  readonly rows: AsyncIterable<readonly RawRow[]>
   readonly signal: AbortSignal
 }
 
@@ -52,7 +52,7 @@ export async function runImport<Value>(
   const startedAt = performance.now()
   const progress = new Progress('rows')
   try {
-    const { rows: rowCount, refused } = await stageRows(file.source.batches, run.rowKind, run.staged, {
+    const { rows: rowCount, refused } = await stageRows(file.rows, run.rowKind, run.staged, {
       maxExamples: flags.show,
       signal: file.signal,
       onProgress: (rowsRead) => progress.show('reading', rowsRead, file.bytes.fractionRead()),

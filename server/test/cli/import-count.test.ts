@@ -17,7 +17,7 @@ describe('petstore import of a count', () => {
   const COUNT = 'quantity,petId\n6,1\n1,2\n0,9223372036854775807\n'
 
   test('is one adjustment with the reason counted, and changes nothing the second time', async () => {
-    const first = await shop.run('import', shop.file(COUNT, 'count.csv'))
+    const first = await shop.run('import', 'count', shop.file(COUNT, 'count.csv'))
     expect([first.exitCode, first.stderr]).toEqual([0, ''])
     expect(first.stdout).toStartWith('count.csv (counted): 2 pets changed, 1 unchanged (')
     expect(await shop.quantities()).toEqual([6, 1, 0, 0])
@@ -30,7 +30,7 @@ describe('petstore import of a count', () => {
       keyId: 'petstore-import',
       reason: 'counted',
     })
-    expect((await shop.run('import', 'count.csv')).stdout).toContain('0 pets changed, 3 unchanged')
+    expect((await shop.run('import', 'count', 'count.csv')).stdout).toContain('0 pets changed, 3 unchanged')
     expect(await shop.historyOf(1n)).toHaveLength(1)
   })
 
@@ -41,7 +41,7 @@ describe('petstore import of a count', () => {
       `  line 6: quantity must be an integer from 0 to ${Number.MAX_SAFE_INTEGER}, got "-1"`,
       '  line 7: there is no pet 405',
     ]
-    const refused = await shop.run('import', name)
+    const refused = await shop.run('import', 'count', name)
     expect([refused.exitCode, refused.stderr.split('\n')]).toEqual([
       1,
       [
@@ -51,7 +51,7 @@ describe('petstore import of a count', () => {
       ],
     ])
     expect(await shop.quantities()).toEqual(BEFORE)
-    const dry = await shop.run('import', name, '--dry-run')
+    const dry = await shop.run('import', 'count', name, '--dry-run')
     expect([dry.exitCode, dry.stdout.split('\n')]).toEqual([1, expect.arrayContaining(told)])
     expect(dry.stdout).toContain('  line 2: pet 1: quantity 4 → 6\n')
     expect(await shop.quantities()).toEqual(BEFORE)
@@ -61,7 +61,7 @@ describe('petstore import of a count', () => {
 test('a count does not create a missing store', async () => {
   const shop = await openShop(false)
   const count = shop.file('petId,quantity\n1,1\n')
-  const { exitCode, stderr } = await shop.run('import', count, '--database-url', 'sqlite:none.db')
+  const { exitCode, stderr } = await shop.run('import', 'count', count, '--database-url', 'sqlite:none.db')
   expect([exitCode, stderr]).toEqual([
     1,
     expect.stringContaining(`there is no database at ${join(shop.cwd, 'none.db')};`),

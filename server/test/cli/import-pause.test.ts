@@ -53,7 +53,7 @@ async function quantitiesIn(store: Store): Promise<Set<number>> {
 }
 
 describe('an import that would block a running service for longer than --max-pause', () => {
-  const args = () => ['import', petsFile(), '--max-pause', '0', '--database-url', `sqlite:${path}`]
+  const args = () => ['import', 'pets', petsFile(), '--max-pause', '0', '--database-url', `sqlite:${path}`]
 
   test('is refused without a terminal, changes nothing, and runs with --yes', async () => {
     await whileServed(async (store) => {
@@ -91,7 +91,7 @@ describe('an import that would block a running service for longer than --max-pau
     const lines = Array.from({ length: PETS }, (_, index) => `${index + 1},6`)
     const file = join(folder, 'count.csv')
     writeFileSync(file, `petId,quantity\n${lines.join('\n')}\n`)
-    const count = ['import', file, '--max-pause', '0', '--database-url', `sqlite:${path}`]
+    const count = ['import', 'count', file, '--max-pause', '0', '--database-url', `sqlite:${path}`]
     await whileServed(async (store) => {
       expect(await runCommand(count)).toMatchObject({
         exitCode: 1,

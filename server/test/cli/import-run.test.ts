@@ -57,7 +57,7 @@ async function importIntoFailingDatabase(
   const file = {
     name: 'count.csv',
     signal: new AbortController().signal,
-    source: { kind: 'count', batches: batches() },
+    rows: batches(),
     bytes: { chunks: (async function* () {})(), fractionRead: () => 1 },
   }
   const run = {

@@ -58,13 +58,13 @@ function manyPets(count: number): string {
 
 describe('petstore import', () => {
   test('imports pets, prints a summary, and changes nothing the second time', async () => {
-    const first = await run('import', file(PETS))
+    const first = await run('import', 'pets', file(PETS))
     expect([first.exitCode, first.stderr]).toEqual([0, ''])
     expect(first.stdout).toStartWith('pets.csv: 3 pets added, 0 changed, 0 unchanged (')
     expect(await exported()).toBe(asExported(PETS))
-    const second = await run('import', file(PETS))
+    const second = await run('import', 'pets', file(PETS))
     expect(second.stdout).toContain('0 pets added, 0 changed, 3 unchanged')
-    const third = await run('import', file(`${HEADER}\n2,Mittens,2,sold,3\n`))
+    const third = await run('import', 'pets', file(`${HEADER}\n2,Mittens,2,sold,3\n`))
     expect(third.stdout).toContain('0 pets added, 1 changed, 0 unchanged')
     expect(await exported()).toBe(
       asExported(PETS.replace('"Mittens, ""the cat""",2,pending,1', 'Mittens,2,sold,3')),
@@ -74,7 +74,7 @@ describe('petstore import', () => {
   test('imports orders from standard input', async () => {
     const orders =
       'id,petId,quantity,shipDate,complete,customer,note\n1,2,3,2026-09-01T12:00:00+02:00,true,Anna,\n'
-    const made = await petstore(['import', '-'], { cwd, stdin: orders })
+    const made = await petstore(['import', 'orders', '-'], { cwd, stdin: orders })
     expect([made.exitCode, made.stdout]).toEqual([0, expect.stringContaining('1 order added')])
     expect((await run('export', '--orders')).stdout).toBe(
       orders.replace('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
@@ -82,14 +82,20 @@ describe('petstore import', () => {
   })
 
   test('imports categories, and pets keep theirs', async () => {
-    await run('import', file(PETS))
+    await run('import', 'pets', file(PETS))
     const { exitCode, stdout, stderr } = await run(
       'import',
+      'categories',
       file('id,name,lowStockAt\n1,Dogs,2\n2,"Cats, all",\n'),
     )
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toStartWith('pets.csv: 0 categories added, 2 changed, 0 unchanged (')
-    const plan = await run('import', file('id,name,lowStockAt\n1,Hounds,\n5,Birds,3\n'), '--dry-run')
+    const plan = await run(
+      'import',
+      'categories',
+      file('id,name,lowStockAt\n1,Hounds,\n5,Birds,3\n'),
+      '--dry-run',
+    )
     expect(plan.stdout).toEndWith(`
 Would add
   line 3: category 5: name "Birds", lowStockAt 3
@@ -107,13 +113,13 @@ Would change
     const rows =
       'petId;Name;categoryId;status;quantity\r\n1;Müller;1;available;4\r\n2;"a; b, €";2;sold;0\r\n;;;;\r\n'
     const name = file(Buffer.from(rows.replaceAll('€', '\x80'), 'latin1'))
-    expect(await run('import', name)).toEqual({
+    expect(await run('import', 'pets', name)).toEqual({
       exitCode: 1,
       stdout: '',
       stderr:
         'petstore: pets.csv is not UTF-8 (line 2) but probably Latin-1 (Windows-1252); nothing was changed. Use --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)\n',
     })
-    const { exitCode, stderr } = await run('import', name, '--encoding', 'latin1')
+    const { exitCode, stderr } = await run('import', 'pets', name, '--encoding', 'latin1')
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(await exported()).toBe(asExported(`${HEADER}\n1,Müller,1,available,4\n2,"a; b, €",2,sold,0\n`))
   })
@@ -126,21 +132,21 @@ Would change
       '  line 6: pet 1 is already on line 2',
     ]
     const refused = 'has 2 bad lines; nothing was changed. Fix the file and run the command again\n'
-    const all = await run('import', file(BAD))
+    const all = await run('import', 'pets', file(BAD))
     expect(all).toEqual({
       exitCode: 1,
       stdout: '',
       stderr: `${lines.join('\n')}\npetstore: pets.csv ${refused}`,
     })
-    const { stderr } = await run('import', file(BAD), '--show', '1')
+    const { stderr } = await run('import', 'pets', file(BAD), '--show', '1')
     expect(stderr).toBe(`${lines[0]}\n  … and 1 more (--show 2 shows all)\npetstore: pets.csv ${refused}`)
     expect(await exported()).toBe(asExported(HEADER))
   })
 
   test('--dry-run shows the changes line by line, and makes none', async () => {
-    await run('import', file(PETS))
+    await run('import', 'pets', file(PETS))
     const changed = BAD.replace('1,Biscuit,1,available,4', '1,Biscuit,1,sold,6')
-    const { exitCode, stdout, stderr } = await run('import', file(changed), '--dry-run')
+    const { exitCode, stdout, stderr } = await run('import', 'pets', file(changed), '--dry-run')
     expect(stdout).toBe(`Dry run of pets.csv: nothing was changed.
 
   would add                    1
@@ -163,11 +169,11 @@ Refused
   })
 
   test('SIGTERM while it waits for the lock of another process leaves nothing behind', async () => {
-    await run('import', file(PETS))
+    await run('import', 'pets', file(PETS))
     const path = realpathSync(join(cwd, 'data/petstore.db'))
     using other = new Database(path)
     other.run('BEGIN IMMEDIATE')
-    const program = startPetstore(['import', file(manyPets(3_000), 'many.csv')], { cwd })
+    const program = startPetstore(['import', 'pets', file(manyPets(3_000), 'many.csv')], { cwd })
     await until(() => hasOpened(program.pid, path))
     program.kill('SIGTERM')
     expect(await program.exited).toBe(143)
@@ -181,7 +187,7 @@ Refused
     const endless = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode(PETS)),
     })
-    const program = startPetstore(['import', '-'], { cwd, stdin: endless })
+    const program = startPetstore(['import', 'pets', '-'], { cwd, stdin: endless })
     // It opens the database once it has read the first line.
     while (!existsSync(join(cwd, 'data/petstore.db-wal'))) await Bun.sleep(10)
     program.kill('SIGINT')
@@ -193,7 +199,7 @@ Refused
     const endless = new ReadableStream<Uint8Array>({
       start: (controller) => controller.enqueue(new TextEncoder().encode('nonsense\n')),
     })
-    const program = startPetstore(['import', '-'], { cwd, stdin: endless })
+    const program = startPetstore(['import', 'pets', '-'], { cwd, stdin: endless })
     expect(await new Response(program.stderr).text()).toContain('standard input begins with "nonsense"')
     expect(await program.exited).toBe(1)
   })
@@ -205,12 +211,12 @@ Refused
     [
       'a wrong column',
       'typo.csv',
-      'typo.csv looks like pets, but its header is wrong: quantitiy is not a column of pets; did you mean quantity?',
+      'the header of typo.csv is wrong: quantitiy is not a column of pets; did you mean quantity?',
     ],
   ])('%s is rejected in one line', async (_, path, message) => {
     file('a,b\n', 'odd.csv')
     file('petId,name,categoryId,status,quantitiy\n', 'typo.csv')
-    const { exitCode, stdout, stderr } = await run('import', path)
+    const { exitCode, stdout, stderr } = await run('import', 'pets', path)
     expect([exitCode, stdout]).toEqual([1, ''])
     expect(stderr).toStartWith(`petstore: ${message}`)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
@@ -218,23 +224,27 @@ Refused
 
   test('a database failure is reported, and that nothing was changed', async () => {
     const broken = join(cwd, file('no database at all, but long enough to be one'.repeat(99), 'broken.db'))
-    const { exitCode, stderr } = await run('import', file(PETS), '--database-url', 'sqlite:broken.db')
+    const { exitCode, stderr } = await run('import', 'pets', file(PETS), '--database-url', 'sqlite:broken.db')
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`cannot open the database ${broken}`)])
   })
 })
 
 test('the example pets can be imported', async () => {
-  const { exitCode, stdout } = await run('import', join(import.meta.dir, '../../../examples/pets.csv'))
+  const { exitCode, stdout } = await run(
+    'import',
+    'pets',
+    join(import.meta.dir, '../../../examples/pets.csv'),
+  )
   expect([exitCode, stdout]).toEqual([0, expect.stringContaining('17 pets added, 0 changed')])
 })
 
 test('import creates a database and prints its path; the other commands find it there', async () => {
   const shop = join(realpathSync(cwd), 'shop', 'petstore.db')
-  const first = await run('import', file(PETS), '--database-url', 'sqlite:shop/petstore.db')
+  const first = await run('import', 'pets', file(PETS), '--database-url', 'sqlite:shop/petstore.db')
   expect(first).toMatchObject({ exitCode: 0, stderr: `petstore: created a new database, ${shop}\n` })
   expect(first.stdout).toEndWith(` in ${shop}\n`)
   const env = { DATABASE_URL: 'sqlite:shop/petstore.db' }
-  const again = await runCommand(['import', 'pets.csv'], { cwd, env })
+  const again = await runCommand(['import', 'pets', 'pets.csv'], { cwd, env })
   expect([again.stderr, again.stdout]).toEqual(['', expect.stringContaining('3 unchanged')])
   const key = await runCommand(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd, env })
   expect([key.exitCode, key.stderr]).toEqual([0, expect.stringContaining(` in ${shop}.`)])
@@ -254,7 +264,7 @@ describe('petstore import, while the service runs', () => {
           updates++
         }
       })()
-      const importing = (content: string) => petstore(['import', file(content), ...database], { cwd })
+      const importing = (content: string) => petstore(['import', 'pets', file(content), ...database], { cwd })
       const imported = await importing(manyPets(5_000))
       expect([imported.exitCode, imported.stderr]).toEqual([0, ''])
       isOver = true

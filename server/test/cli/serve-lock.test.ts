@@ -69,7 +69,7 @@ describe('a SQLite file is served by one process', () => {
     writeFileSync(join(cwd, 'pets.csv'), 'petId,name,categoryId,status,quantity\n1,Biscuit,1,sold,4\n')
     const commands = [
       'migrate',
-      'import pets.csv',
+      'import pets pets.csv',
       'export',
       'keys create --name a --plan free',
       'keys list',

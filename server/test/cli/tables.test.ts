@@ -71,7 +71,7 @@ async function onPostgres(): Promise<Tables> {
 /** A command for each mode of the gate. */
 const COMMAND_OF: Readonly<Record<TablesMode, string>> = {
   require_current_tables: 'export',
-  create_if_missing: 'import pets.csv',
+  create_if_missing: 'import pets pets.csv',
   migrate: 'migrate',
 }
 const ALL_MODES = Object.keys(COMMAND_OF) as TablesMode[]
@@ -161,7 +161,7 @@ describe('on PostgreSQL', () => {
       ])
     }
     expect(await empty.definitions()).toEqual([[], undefined])
-    expect((await run(empty.url, 'import pets.csv')).exitCode).toBe(0)
+    expect((await run(empty.url, 'import pets pets.csv')).exitCode).toBe(0)
     expect((await run(empty.url, 'check')).exitCode).toBe(0)
     await empty.drop()
   })
@@ -182,7 +182,7 @@ describe('on PostgreSQL', () => {
 const COMMANDS: readonly (readonly [command: string, mode: TablesMode])[] = [
   ['serve --port 0', 'migrate'],
   ['migrate', 'migrate'],
-  ['import pets.csv', 'create_if_missing'],
+  ['import pets pets.csv', 'create_if_missing'],
   ['export', 'require_current_tables'],
   ['keys list', 'require_current_tables'],
   ['keys create --name a --plan free', 'require_current_tables'],

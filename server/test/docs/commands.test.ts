@@ -77,7 +77,7 @@ beforeAll(async () => {
   cpSync(join(ROOT, 'examples/pets.csv'), join(folder, 'pets.csv'))
   writeFileSync(join(folder, 'delivery.csv'), 'petId,delta\n1,12\n2,5\n')
   writeFileSync(join(folder, 'count.csv'), 'petId,quantity\n1,12\n')
-  await bash('petstore import pets.csv')
+  await bash('petstore import pets pets.csv')
   service = startPetstore(['serve', '--demo', '--port', String(port)], { cwd: folder })
   await until(async () => {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined)

@@ -39,12 +39,12 @@ describe('the command line on PostgreSQL', () => {
   })
 
   test('imports, and exports the same bytes', async () => {
-    expect(await run('import', 'pets.csv')).toContain('3 pets added')
-    expect(await run('import', 'pets.csv')).toContain('3 unchanged')
+    expect(await run('import', 'pets', 'pets.csv')).toContain('3 pets added')
+    expect(await run('import', 'pets', 'pets.csv')).toContain('3 unchanged')
     expect(await run('export')).toBe(CSV)
     writeFileSync(join(cwd, 'more.csv'), CSV.replace('sold,0', 'available,12'))
-    expect(await run('import', 'more.csv', '--dry-run')).toContain('quantity 0 → 12')
-    expect(await run('import', 'more.csv')).toContain('1 changed')
+    expect(await run('import', 'pets', 'more.csv', '--dry-run')).toContain('quantity 0 → 12')
+    expect(await run('import', 'pets', 'more.csv')).toContain('1 changed')
   })
 
   test('creates, lists and revokes keys', async () => {

@@ -9,8 +9,8 @@ import { PET_IDS, stockUp } from './shop.ts'
 setDefaultTimeout(120_000)
 
 test.each([
-  ['import', ['import', '-'], 'petId,name,categoryId,status,quantity', ',Pet,1,available,7'],
-  ['adjustment', ['import', '-'], 'petId,quantity', ',7'],
+  ['import', ['import', 'pets', '-'], 'petId,name,categoryId,status,quantity', ',Pet,1,available,7'],
+  ['adjustment', ['import', 'count', '-'], 'petId,quantity', ',7'],
 ] as const)(
   'an %s that is suspended while it holds locks releases them, and changes nothing',
   async (_, args, head, rest) => {

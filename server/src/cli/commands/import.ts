@@ -1,9 +1,18 @@
+import { Argument } from 'commander'
 import type { Reason } from '../../core/stock/adjustment-fields.ts'
 import { STOCK_COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
-import { ENCODINGS, IMPORT_KINDS, NotUtf8, openRows } from '../../core/transfer/files.ts'
+import {
+  ENCODINGS,
+  IMPORT_KIND_NAMES,
+  IMPORT_KINDS,
+  type ImportKindName,
+  NotUtf8,
+  openRows,
+} from '../../core/transfer/files.ts'
 import type { StagedImport } from '../../core/transfer/import.ts'
 import {
   CATEGORY_ROW_KIND,
+  headerOf,
   importedPetRowKind,
   ORDER_ROW_KIND,
   type RowKind,
@@ -21,6 +30,7 @@ export function addImportCommand(program: PetstoreCommand): void {
     .description(
       'Import pets (with their stock), categories, orders or a stock count, even while the service is running. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
     )
+    .addArgument(new Argument('<kind>', IMPORT_KIND_NAMES.join(', ')).choices(IMPORT_KIND_NAMES))
     .argument('<file>', 'a CSV file; - reads standard input')
     .option('--dry-run', 'show the changes without making them')
     .option(
@@ -45,19 +55,19 @@ export function addImportCommand(program: PetstoreCommand): void {
     .databaseSettings()
     .addHelpText(
       'after',
-      `\nThe file starts with one of these headers:\n  ${IMPORT_KINDS.map(({ headerDescription }) => headerDescription).join('\n  ')}`,
+      `\nThe file starts with the header of its kind:\n  ${IMPORT_KIND_NAMES.map((kind) => `${kind}: ${headerOf(IMPORT_KINDS[kind].columns)}`).join('\n  ')}`,
     )
     .action(importPath)
 }
 
-/** Opens a file and detects its kind. Ctrl-C and SIGTERM abort the import. */
-async function importPath(path: string, flags: ImportFlags): Promise<void> {
+/** Ctrl-C and SIGTERM abort the import. */
+async function importPath(kind: ImportKindName, path: string, flags: ImportFlags): Promise<void> {
   const name = path === '-' ? 'standard input' : path
   await runInterruptible('nothing was changed', async (signal) => {
     const bytes = openByteSource(path, signal)
     try {
-      const source = await openRows(bytes.chunks, name, IMPORT_KINDS, flags.encoding)
-      await importFile({ name, bytes, source, signal }, flags)
+      const rows = await openRows(bytes.chunks, name, IMPORT_KINDS[kind], flags.encoding)
+      await importFile(kind, { name, bytes, rows, signal }, flags)
     } catch (error) {
       if (!(error instanceof NotUtf8)) throw error
       throw new Error(
@@ -70,11 +80,7 @@ async function importPath(path: string, flags: ImportFlags): Promise<void> {
   })
 }
 
-async function importFile(
-  file: OpenFile<(typeof IMPORT_KINDS)[number]['name']>,
-  flags: ImportFlags,
-): Promise<void> {
-  const { kind } = file.source
+async function importFile(kind: ImportKindName, file: OpenFile, flags: ImportFlags): Promise<void> {
   // A stock count changes existing pets only, so a missing database is an error.
   const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
   await withStore(flags, tables, async ({ store, database }) => {

@@ -148,50 +148,24 @@ function findClosingQuote(text: string, start: number): number {
   return -1
 }
 
-export interface FileKind<Name extends string> {
-  readonly name: Name
+/** What the rows of a file are about. */
+export interface FileKind {
   /** Names the content in messages, such as "a count". */
   readonly label: string
   readonly columns: readonly Column[]
-  readonly headerDescription: string
 }
 
 const MAX_LISTED_PROBLEMS = 5
 
 /** Reads the header of a CSV file. Returns undefined if the header names no known column. Throws if it has other problems. */
-export function readHeader<Name extends string>(
-  text: string,
-  file: string,
-  kinds: readonly FileKind<Name>[],
-) {
+export function readHeader(text: string, file: string, kind: FileKind) {
   const { names, delimiter } = splitHeader(text)
-  const kind = kindOfNames(names, kinds)
-  if (kind === undefined) return undefined
+  const knownNames = namesOf(kind.columns)
+  if (names.every((name) => closestName(name, knownNames) === undefined)) return undefined
   const problems = headerProblems(names, kind)
-  if (problems.length > 0) {
-    throw new Error(`${file} looks like ${kind.label}, but its header is wrong: ${joinProblems(problems)}`)
-  }
+  if (problems.length > 0) throw new Error(`the header of ${file} is wrong: ${joinProblems(problems)}`)
   const columnIndexes = kind.columns.map((column) => names.findIndex((name) => hasName(column, name)))
-  return { kind: kind.name, delimiter, columnIndexes }
-}
-
-/** The kind that shares the most names with the header, spelled alike or nearly so; `undefined` if no kind shares any. */
-function kindOfNames<Name extends string>(
-  names: readonly string[],
-  kinds: readonly FileKind<Name>[],
-): FileKind<Name> | undefined {
-  const [best] = kinds
-    .map((kind) => ({
-      kind,
-      commonCount: names.filter((name) => closestName(name, namesOf(kind.columns)) !== undefined).length,
-      missingCount: missingRequiredColumns(names, kind.columns).length,
-    }))
-    // Of kinds with equally many common names, the kind wins of which the header lacks the fewest required columns. A single
-    // common name is a weak hint: then the first of these kinds wins.
-    .sort(
-      (a, b) => b.commonCount - a.commonCount || (a.commonCount > 1 ? a.missingCount - b.missingCount : 0),
-    )
-  return best === undefined || best.commonCount === 0 ? undefined : best.kind
+  return { delimiter, columnIndexes }
 }
 
 /** Uses the delimiter that yields the most names. */
@@ -206,10 +180,7 @@ function splitHeader(text: string): { readonly names: readonly string[]; readonl
   return best
 }
 
-function headerProblems<Name extends string>(
-  names: readonly string[],
-  { columns, label }: FileKind<Name>,
-): string[] {
+function headerProblems(names: readonly string[], { columns, label }: FileKind): string[] {
   const problems: string[] = []
   const absentColumns = new Set(columns.filter((column) => !names.some((name) => hasName(column, name))))
   for (const [index, name] of names.entries()) {

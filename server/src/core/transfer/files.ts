@@ -3,7 +3,6 @@ import { STOCK_COUNT_ROW_KIND } from './adjustment.ts'
 import { csvLine, csvReader, type FileKind, isBeforeHeader, readHeader, rejectWorkbook } from './csv.ts'
 import {
   CATEGORY_ROW_KIND,
-  type Column,
   headerOf,
   MAX_LINE_LENGTH,
   ORDER_ROW_KIND,
@@ -13,36 +12,25 @@ import {
   type RowKind,
 } from './rows.ts'
 
-/** The rows of a file, which are read on demand. */
-export interface RowSource<Name extends string> {
-  readonly kind: Name
-  readonly batches: AsyncIterable<readonly RawRow[]>
-}
+export const IMPORT_KINDS = {
+  pets: { label: 'pets', columns: PET_ROW_KIND.columns },
+  orders: { label: 'orders', columns: ORDER_ROW_KIND.columns },
+  count: { label: 'a count', columns: STOCK_COUNT_ROW_KIND.columns },
+  categories: { label: 'categories', columns: CATEGORY_ROW_KIND.columns },
+} as const satisfies Readonly<Record<string, FileKind>>
 
-export const IMPORT_KINDS = [
-  fileKind('pets', 'pets', PET_ROW_KIND.columns),
-  fileKind('orders', 'orders', ORDER_ROW_KIND.columns),
-  fileKind('count', 'a count', STOCK_COUNT_ROW_KIND.columns),
-  fileKind('categories', 'categories', CATEGORY_ROW_KIND.columns),
-] as const
+export type ImportKindName = keyof typeof IMPORT_KINDS
+/** The cast is needed because Object.keys returns strings. */
+export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKindName[]
 
-function fileKind<Name extends string>(
-  name: Name,
-  label: string,
-  columns: readonly Column[],
-): FileKind<Name> {
-  return { name, label, columns, headerDescription: `${headerOf(columns)} (${name})` }
-}
-
-/** Detects the kind of a file from its first line. Throws if the file is empty or its header is wrong. The batches may throw `NotUtf8`. */
-export async function openRows<Name extends string>(
+/** Reads the header. Throws if the file is empty or its header is wrong. The rows are read on demand, and may throw `NotUtf8`. */
+export async function openRows(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
-  kinds: readonly FileKind<Name>[],
+  kind: FileKind,
   encoding: Encoding = 'utf8',
-): Promise<RowSource<Name>> {
-  const headers = kinds.map(({ headerDescription }) => headerDescription)
-  const expected = `expected CSV with the header ${headers.join(', or ')}`
+): Promise<AsyncIterable<readonly RawRow[]>> {
+  const expected = `expected CSV with the header ${headerOf(kind.columns)}`
   const lines = linesOf(chunks, file, encoding)
   let line = 1
   for (;;) {
@@ -52,10 +40,9 @@ export async function openRows<Name extends string>(
     line += start === -1 ? batch.length : start
     if (start === -1) continue
     const [first = '', ...linesAfter] = batch.slice(start)
-    const header = readHeader(first, file, kinds)
+    const header = readHeader(first, file, kind)
     if (header === undefined) throw new Error(`${file} begins with ${quote(first)}; ${expected}`)
-    const { kind, columnIndexes, delimiter } = header
-    return { kind, batches: rowsOf(csvReader(columnIndexes, delimiter, line + 1), linesAfter, lines) }
+    return rowsOf(csvReader(header.columnIndexes, header.delimiter, line + 1), linesAfter, lines)
   }
 }
 

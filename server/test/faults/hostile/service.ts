@@ -45,7 +45,7 @@ export async function startHostileService(
       const rows = Array.from({ length: pets }, (_, index) => `${index + 1},Pet,1,available,${index}`)
       const file = join(folder, 'pets.csv')
       await Bun.write(file, `petId,name,categoryId,status,quantity\n${rows.join('\n')}\n`)
-      const { exitCode, stderr } = await petstore(['import', file], { cwd: folder })
+      const { exitCode, stderr } = await petstore(['import', 'pets', file], { cwd: folder })
       if (exitCode !== 0) throw new Error(stderr)
     },
     metric: async (name, labels = {}) => {

@@ -61,7 +61,7 @@ async function bringIn(run: ModelRun, { rows, isBad }: Extract<Command, { kind: 
   const file = ['petId,name,categoryId,status,quantity', ...lines, ''].join('\n')
   await run.endHolds()
   if (run.store === 'postgres' && !isBad) await importAtTestTime(run, rows)
-  else await cli(run, isBad ? 1 : 0, ['import', '-'], file)
+  else await cli(run, isBad ? 1 : 0, ['import', 'pets', '-'], file)
   if (isBad) return
   run.world.bringInCategories(rows.map(({ categoryId }) => categoryId))
   for (const { pet, ...wanted } of rows) run.world.bringIn(petIdOf(pet), wanted)
@@ -112,8 +112,9 @@ async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>
     if (taken !== isTaken) throw new Error(`order ${id} of pet ${petId}: taken is ${taken}`)
     return
   }
-  const line = JSON.stringify({ quantity: 2, shipDate: new Date(shipDate).toISOString(), complete })
-  await cli(run, isTaken ? 0 : 1, ['import', '-'], `{"id":${id},"petId":${petId},${line.slice(1)}\n`)
+  const line = [id, petId, 2, new Date(shipDate).toISOString(), complete].join()
+  const file = `id,petId,quantity,shipDate,complete\n${line}\n`
+  await cli(run, isTaken ? 0 : 1, ['import', 'orders', '-'], file)
 }
 
 async function create(run: ModelRun, command: Extract<Command, { kind: 'create' }>): Promise<void> {

@@ -72,7 +72,7 @@ describe.each([['SQLite'], ['PostgreSQL']])('a service on %s reveals no secret',
   }
 
   async function driveTheCommandLine(): Promise<void> {
-    await run(['import', 'pets.csv'])
+    await run(['import', 'pets', 'pets.csv'])
     const first = await run(['keys', 'create', '--name', 'Till', '--plan', 'pro'], { handsOver: true })
     await run(['keys', 'create', '--name', 'Owner', '--plan', 'pro', '--owner'], { handsOver: true })
     // All commands access stores in the same way, so the rest would show the same on both.

@@ -7,7 +7,6 @@ import {
 } from '../../../../server/src/core/transfer/csv.ts'
 import {
   type FilePet,
-  headerOf,
   PET_ROW_KIND,
   type RefusedLine,
   rowOrReason,
@@ -32,12 +31,7 @@ export interface PetFile {
 export const TEMPLATE =
   'name,category,status,quantity,barcode,lowStockAt\nGoldfish (example),Fish,available,12,,3\n'
 
-const PETS: FileKind<'pets'> = {
-  name: 'pets',
-  label: 'pets',
-  columns: PET_ROW_KIND.columns,
-  headerDescription: headerOf(PET_ROW_KIND.columns),
-}
+const PETS: FileKind = { label: 'pets', columns: PET_ROW_KIND.columns }
 
 /** Reads a CSV file of pets like `petstore import`. If it is not such a file, throws an error with a message for the user. */
 export function readPetFile(name: string, bytes: Uint8Array): PetFile {
@@ -45,7 +39,7 @@ export function readPetFile(name: string, bytes: Uint8Array): PetFile {
   const all = text.split('\n')
   const start = all.findIndex((line) => !isBeforeHeader(line))
   if (start === -1) throw new Error(`${name} is empty. The first line must name the columns.`)
-  const header = readHeader(all[start] ?? '', name, [PETS])
+  const header = readHeader(all[start] ?? '', name, PETS)
   if (header === undefined) {
     throw new Error(`${name} has no column names in the first line. Use the template.`)
   }
