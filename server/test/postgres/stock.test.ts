@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { ApplyOptions } from '../../src/core/transfer/import.ts'
-import type { Clock } from '../../src/core/values/clock.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change, pet } from '../store/plain-rows.ts'
@@ -16,15 +15,15 @@ setDefaultTimeout(120_000)
 const WAITING = `SELECT count(*) FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`
 let latest: PostgresDatabase | undefined
-const open = (url: string | undefined, clock?: Clock): Promise<Store> =>
-  openPostgresStore(url ?? '', { ...DEFAULT_POSTGRES_SETTINGS, ...(clock === undefined ? {} : { clock }) })
+const open = (url: string | undefined): Promise<Store> =>
+  openPostgresStore(url ?? '', DEFAULT_POSTGRES_SETTINGS)
 
 const postgres = {
   create: async () => {
     await latest?.drop()
     latest = await createReadyDatabase()
   },
-  open: (clock: Clock) => open(latest?.url, clock),
+  open: () => open(latest?.url),
 }
 afterAll(() => latest?.drop())
 stockModelSuite('PostgreSQL', postgres, { runs: 8, steps: 40 })

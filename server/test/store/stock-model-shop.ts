@@ -1,17 +1,15 @@
 import { expect } from 'bun:test'
 import type { AdjustmentChange, CommandOf, Idempotency, Outcome } from '../../src/core/stock/command.ts'
-import type { Clock } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { pet } from './plain-rows.ts'
-import { ModelOrders } from './stock-model-orders.ts'
 
 export interface StockUnderTest {
   /** Creates an empty store each time. */
   create(): Promise<void>
-  /** Opens the latest store as another process, with this clock. */
-  open(clock: Clock): Promise<Store>
+  /** Opens the latest store as another process. */
+  open(): Promise<Store>
 }
 
 export type KeyedAdjust = CommandOf<'adjust'> & { readonly idempotency: Idempotency<Outcome> | undefined }
@@ -25,7 +23,6 @@ export class ModelShop {
   readonly stores: Store[] = []
   readonly quantities = new Map<bigint, number>()
   readonly history = new Map<bigint, [before: number, after: number][]>()
-  readonly orders = new ModelOrders(this)
   readonly #answers = new Map<string, { fingerprint: string; answer: string }>()
   readonly #database: StockUnderTest
   #cursors: string[] = []
@@ -38,7 +35,7 @@ export class ModelShop {
 
   async open(): Promise<void> {
     await this.#database.create()
-    for (const _ of [1, 2]) this.stores.push(await this.#open())
+    for (const _ of [1, 2]) this.stores.push(await this.#database.open())
     const first = PETS.slice(0, 4)
     await this.store(0).addPets(first.map((id) => pet(id, 0)))
     for (const id of first) this.quantities.set(id, 0)
@@ -51,11 +48,7 @@ export class ModelShop {
 
   async reopen(index: number): Promise<void> {
     await this.store(index).close()
-    this.stores[index] = await this.#open()
-  }
-
-  #open(): Promise<Store> {
-    return this.#database.open(() => this.orders.now)
+    this.stores[index] = await this.#database.open()
   }
 
   store(index: number): Store {
@@ -151,7 +144,6 @@ export class ModelShop {
         const found = (await historyOf(store, petId)).map(({ before, after }) => [before, after])
         expect(found).toEqual(this.history.get(petId) ?? [])
       }
-      await this.orders.check(store)
       expect(await store.findDamage()).toEqual([])
     }
   }

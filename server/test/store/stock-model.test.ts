@@ -1,6 +1,5 @@
 import { setDefaultTimeout } from 'bun:test'
 import { rmSync } from 'node:fs'
-import type { Clock } from '../../src/core/values/clock.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { freshFile } from './fresh-file.ts'
 import { stockModelSuite } from './stock-model-suite.ts'
@@ -12,7 +11,7 @@ const sqlite = {
   create: async () => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(file.path + suffix, { force: true })
   },
-  open: async (clock: Clock) => openSqliteStore(file.path, { clock }),
+  open: async () => openSqliteStore(file.path),
 }
 
 stockModelSuite('SQLite', sqlite, { runs: 60, steps: 60 })
