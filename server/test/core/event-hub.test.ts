@@ -38,6 +38,18 @@ describe('the event hub', () => {
     for (const reader of [...stays, restless]) hub.leave(reader)
   })
 
+  test('a reader that is several reads behind gets everything, although nothing changes meanwhile', async () => {
+    const log = new BusyLog()
+    log.version = () => 1
+    log.happen(1_700)
+    const hub = new EventHub(log, failed)
+    const reader = new Reader()
+    hub.join(reader, '0.a')
+    await until(() => reader.taken.length === log.length)
+    expect(reader.petIds).toEqual(upTo(1, 1_700))
+    hub.leave(reader)
+  })
+
   test('a reader that joins during a read gets no events from before it joined', async () => {
     const log = new HeldLog()
     const hub = new EventHub(log, failed)

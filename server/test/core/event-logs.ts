@@ -28,7 +28,7 @@ export class BusyLog {
     }
   }
 
-  version(): undefined {
+  version(): number | undefined {
     return undefined
   }
 
