@@ -14,6 +14,7 @@ import { connectionsTask } from './connections-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
 import { hostileTask } from './hostile-task.ts'
 import { longRunPostgresTask, longRunTask } from './long-run/task.ts'
+import { plantedFaultsTask } from './plant-faults.ts'
 import { failoverTask } from './postgres/failover-task.ts'
 import { overloadTask } from './postgres/overload-task.ts'
 import { patroniTask } from './postgres/patroni-task.ts'
@@ -37,6 +38,7 @@ const TASKS: readonly TortureTask[] = [
   searchesPostgresTask,
   longRunTask,
   longRunPostgresTask,
+  plantedFaultsTask,
 ]
 const DEFAULT_MINUTES = '60'
 const MAX_SHOWN = 50
