@@ -2,13 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import {
   type Command,
   type CommandOf,
-  changeCountOf,
   type OutcomeOf,
-  petIdsOf,
   type ResultsOf,
   type SubmittedCommand,
   typedResults,
 } from '../../src/core/stock/command.ts'
+import { changeCountOf, petIdsOf } from '../../src/core/stock/command-table.ts'
 import { GroupCommit, type Requester } from '../../src/core/stock/group-commit.ts'
 import { type CommitOptions, PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'

@@ -6,25 +6,11 @@ import {
   OrdersDraft,
 } from '../orders/orders-draft.ts'
 import { HOUR } from '../values/clock.ts'
-import type { ErrorDetail } from '../values/errors.ts'
-import { MAX_QUANTITY } from '../values/field.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
-import type {
-  AdjustmentChange,
-  Command,
-  CommandOf,
-  CommandType,
-  Idempotency,
-  KeyedAnswer,
-  Outcome,
-  OutcomeOf,
-  Result,
-  Section,
-  SubmittedCommand,
-} from './command.ts'
-import { availableText, entryNotFound, type LockedEntry } from './inventory.ts'
-import { toFailure } from './refusal.ts'
-import { availableOf, type LogRecord, StockDraft } from './stock-draft.ts'
+import type { Command, Idempotency, KeyedAnswer, Outcome, Result, SubmittedCommand } from './command.ts'
+import { decideCommand } from './command-table.ts'
+import type { LockedEntry } from './inventory.ts'
+import { type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
   readonly results: Result[]
@@ -59,14 +45,6 @@ interface LockedState {
   readonly webhooks?: LockedWebhooks | undefined
 }
 
-/** The state that a commit is building. */
-interface Drafts {
-  readonly stock: StockDraft
-  readonly orders: OrdersDraft | undefined
-  readonly catalog: CatalogDraft | undefined
-  readonly webhooks: WebhooksDraft | undefined
-}
-
 /** Decides the commands of one commit in order. Each command sees the changes of the commands before it. */
 export function decide(
   commands: readonly SubmittedCommand[],
@@ -81,7 +59,6 @@ export function decide(
   const answers = new AnswersDraft(locked.answers)
   const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
-    const decideCommand: Decide<CommandType> = DECISIONS[command.type]
     const outcome = decideCommand(drafts, command)
     stock.logThresholdCrossings(command)
     return outcome
@@ -103,131 +80,6 @@ export function decide(
     catalog: catalog?.changes,
     webhooks,
     answers: [...answers.newAnswers.values()],
-  }
-}
-
-/**
- * A method type, because method parameters are bivariant: a function that decides one type of command can then be used as
- * `Decide<CommandType>`.
- */
-type Decide<Type extends CommandType> = {
-  decide(drafts: Drafts, command: CommandOf<Type>): OutcomeOf<Type>
-}['decide']
-
-const DECISIONS: { readonly [Type in CommandType]: Decide<Type> } = {
-  set_quantity: ({ stock }, command) => setQuantity(stock, command),
-  adjust: ({ stock }, command) => adjust(stock, command),
-  create_order: (drafts, command) => ordersOf(drafts).create(command),
-  create_orders: (drafts, command) => ordersOf(drafts).createAll(command),
-  complete_order: (drafts, command) => ordersOf(drafts).complete(command),
-  cancel_order: (drafts, command) => ordersOf(drafts).cancel(command),
-  change_order: (drafts, command) => ordersOf(drafts).change(command),
-  release_holds: (drafts) => ({ type: 'done', expired: ordersOf(drafts).changes.expired }),
-  create_pet: (drafts, command) => catalogOf(drafts).createPet(command),
-  update_pet: (drafts, command) => catalogOf(drafts).updatePet(command),
-  upsert_pets: (drafts, command) => catalogOf(drafts).upsertPets(command),
-  remove_pet: (drafts, command) => catalogOf(drafts).removePet(command),
-  create_category: (drafts, command) => catalogOf(drafts).createCategory(command),
-  update_category: (drafts, command) => catalogOf(drafts).updateCategory(command),
-  apply_thresholds: (drafts, command) => catalogOf(drafts).applyThresholds(command),
-  remove_category: (drafts, command) => catalogOf(drafts).removeCategory(command),
-  create_webhook: (drafts, command) => webhooksOf(drafts).create(command),
-  update_webhook: (drafts, command) => webhooksOf(drafts).update(command),
-  rotate_webhook_secret: (drafts, command) => webhooksOf(drafts).rotateSecret(command),
-  replay_webhook: (drafts, command) => webhooksOf(drafts).replay(command),
-  take_over_webhook: (drafts, command) => webhooksOf(drafts).takeOver(command),
-  remove_webhook: (drafts, command) => webhooksOf(drafts).remove(command),
-}
-
-const ordersOf = ({ orders }: Drafts) => requireDraft(orders, 'orders')
-const catalogOf = ({ catalog }: Drafts) => requireDraft(catalog, 'catalog')
-const webhooksOf = ({ webhooks }: Drafts) => requireDraft(webhooks, 'webhooks')
-
-/** Throws only if a store has a bug: every store must read the sections that the commands of a commit need. */
-function requireDraft<Draft>(draft: Draft | undefined, section: Section): Draft {
-  if (draft === undefined) throw new Error(`the commit did not read the ${section} that its commands need`)
-  return draft
-}
-
-function setQuantity(stock: StockDraft, command: CommandOf<'set_quantity'>): OutcomeOf<'set_quantity'> {
-  const { petId, onlyIf } = command
-  const entry = stock.findEntry(petId)
-  if (entry === undefined) return { type: 'unknown_pet' }
-  const { quantity, status } = entry
-  const isAllowed =
-    onlyIf === undefined || onlyIf.some((state) => state.quantity === quantity && state.status === status)
-  return isAllowed
-    ? { type: 'done', item: stock.setQuantity(petId, command.quantity, command) }
-    : { type: 'conflict', item: { petId, quantity, status } }
-}
-
-/** Changes nothing if any of the changes fails. */
-function adjust(stock: StockDraft, command: CommandOf<'adjust'>): OutcomeOf<'adjust'> {
-  const failures: ErrorDetail[] = []
-  for (const [index, change] of command.changes.entries()) {
-    const { petId } = change
-    const entry = stock.findEntry(petId)
-    if (entry === undefined) {
-      failures.push(toFailure(entryNotFound(petId), index, petId))
-      continue
-    }
-    const failure =
-      expectationFailure(change, entry.quantity) ??
-      (command.keepReserved ? reservedFailure(change, entry) : undefined) ??
-      quantityFailure(change, entry.quantity)
-    if (failure !== undefined) failures.push({ index, petId, ...failure })
-  }
-  if (failures.length > 0) return { type: 'refused', failures }
-  const items = command.changes.map((change) => {
-    const { quantity } = stock.requireEntry(change.petId)
-    return stock.setQuantity(change.petId, quantityAfter(change, quantity), command)
-  })
-  return { type: 'done', items }
-}
-
-function quantityAfter(change: AdjustmentChange, quantity: number): number {
-  return change.delta === undefined ? change.quantity : quantity + change.delta
-}
-
-type Failure = Omit<ErrorDetail, 'index' | 'petId'>
-
-function expectationFailure({ petId, expected }: AdjustmentChange, quantity: number): Failure | undefined {
-  if (expected === undefined || expected === quantity) return undefined
-  return {
-    code: 'precondition_failed',
-    message: `the quantity of petId ${petId} is ${quantity}, not ${expected} as expected; read it again before you retry`,
-  }
-}
-
-function quantityFailure(change: AdjustmentChange, quantity: number): Failure | undefined {
-  const { petId, delta } = change
-  const newQuantity = quantityAfter(change, quantity)
-  if (delta !== undefined && newQuantity < 0) {
-    return {
-      code: 'insufficient_stock',
-      message: `the quantity of petId ${petId} is ${quantity}, so ${-delta} cannot be taken away`,
-      available: quantity,
-    }
-  }
-  if (delta !== undefined && newQuantity > MAX_QUANTITY) {
-    return {
-      code: 'invalid_request',
-      message: `the quantity of petId ${petId} is ${quantity}, and with ${delta} more it would be above ${MAX_QUANTITY}`,
-    }
-  }
-  return undefined
-}
-
-/** The failure if the change would take units that open orders reserve. A change that takes no units never fails. */
-function reservedFailure(change: AdjustmentChange, entry: LockedEntry): Failure | undefined {
-  const { quantity, reserved } = entry
-  const taken = quantity - quantityAfter(change, quantity)
-  const available = availableOf(entry)
-  if (taken <= 0 || taken <= available) return undefined
-  return {
-    code: 'insufficient_stock',
-    message: `${availableText(change.petId, available)}, because open orders reserve ${reserved} of ${quantity}; ${taken} cannot be taken away`,
-    available,
   }
 }
 

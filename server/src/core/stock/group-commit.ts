@@ -2,17 +2,14 @@ import type { LimitKeeper } from '../limits/limit-store.ts'
 import { ServiceError } from '../values/errors.ts'
 import {
   type Command,
-  changeCountOf,
   type Idempotency,
   type KeyedAnswer,
-  type LockTarget,
-  lockTargetOf,
   MAX_CHANGES,
   type OutcomeOf,
-  petIdsOfCommand,
   type Result,
   type SubmittedCommand,
 } from './command.ts'
+import { changeCountOf, type LockTarget, lockTargetOf, petIdsOfCommand } from './command-table.ts'
 import { PetsLockedError, type StockStore } from './stock-store.ts'
 
 /**

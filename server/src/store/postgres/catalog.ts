@@ -1,6 +1,7 @@
 import type { SQL } from 'bun'
 import type { CatalogChanges, LockedCatalog, PetWithEntry } from '../../core/catalog/catalog-draft.ts'
-import { type Command, petIdsOf } from '../../core/stock/command.ts'
+import type { Command } from '../../core/stock/command.ts'
+import { petIdsOf } from '../../core/stock/command-table.ts'
 import {
   CATEGORY_SELECT_LIST,
   catalogReferencesOf,

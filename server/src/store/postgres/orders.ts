@@ -1,13 +1,8 @@
 import type { SQL } from 'bun'
 import { isExpired, type Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
-import {
-  type Command,
-  changeCountOf,
-  newOrderCountOf,
-  orderIdsOf,
-  petIdsOf,
-} from '../../core/stock/command.ts'
+import type { Command } from '../../core/stock/command.ts'
+import { changeCountOf, newOrderCountOf, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,

@@ -1,12 +1,7 @@
 import type { SQL } from 'bun'
 import type { OrderStore } from '../../core/orders/order-store.ts'
-import {
-  needsSection,
-  petIdsOf,
-  type ResultsOf,
-  type SubmittedCommand,
-  typedResults,
-} from '../../core/stock/command.ts'
+import { type ResultsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   type Decision,
   decide,

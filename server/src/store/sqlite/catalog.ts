@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { CatalogChanges, LockedCatalog } from '../../core/catalog/catalog-draft.ts'
-import { type Command, petIdsOf } from '../../core/stock/command.ts'
+import type { Command } from '../../core/stock/command.ts'
+import { petIdsOf } from '../../core/stock/command-table.ts'
 import {
   CATEGORY_SELECT_LIST,
   catalogReferencesOf,

@@ -1,7 +1,8 @@
 import type { Database } from 'bun:sqlite'
 import type { Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS, type OrderChanges } from '../../core/orders/orders-draft.ts'
-import { type Command, newOrderCountOf, orderIdsOf } from '../../core/stock/command.ts'
+import type { Command } from '../../core/stock/command.ts'
+import { newOrderCountOf, orderIdsOf } from '../../core/stock/command-table.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,

@@ -1,6 +1,7 @@
 import type { Database } from 'bun:sqlite'
 import type { OrderStore } from '../../core/orders/order-store.ts'
-import { needsSection, petIdsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   type Answers,
   type Decision,
