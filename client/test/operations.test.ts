@@ -123,19 +123,15 @@ test('await returns one page, and for await the items of all pages', async () =>
   const found: bigint[] = []
   for await (const { petId } of client.inventory.search({ q: 'pet', sort: '-petId' })) found.push(petId)
   expect(found).toEqual(pets.map(({ id }) => id).reverse())
-  const { items, next } = await client.inventory.search({ categoryId: 1n, limit: 2 })
-  expect([items.length, typeof next]).toEqual([2, 'string'])
-  expect(items[0]).toMatchObject({ petId: 1n, quantity: 1, reserved: 0, available: 1 })
-
-  for (let quantity = 2; quantity <= 121; quantity++) await client.inventory.set(1n, { quantity })
+  for (let quantity = 2; quantity <= 31; quantity++) await client.inventory.set(1n, { quantity })
   const changes: number[] = []
   for await (const { after } of client.inventory.history(1n)) changes.push(after)
-  expect(changes).toEqual(Array.from({ length: 120 }, (_, index) => 121 - index))
+  expect(changes).toEqual(Array.from({ length: 30 }, (_, index) => 31 - index))
   const recent: number[] = []
   for await (const { after } of client.inventory.changes()) recent.push(after)
   expect(recent).toEqual(changes)
   expect(await client.inventory.history(1n, { limit: 1 })).toMatchObject({
-    items: [{ before: 120, after: 121, keyName: 'enterprise key' }],
+    items: [{ before: 30, after: 31, keyName: 'enterprise key' }],
     next: expect.any(String),
   })
 })

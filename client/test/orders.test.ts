@@ -9,9 +9,7 @@ import {
   PetstoreError,
 } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { FaultyFetch } from './support/faulty-fetch.ts'
 import { clientOf } from './support/live-service.ts'
-import { recordedSleeps } from './support/recorded-sleeps.ts'
 import { VirtualTime } from './support/virtual-time.ts'
 
 const ODD = 9007199254740993n
@@ -140,28 +138,6 @@ test('a conflict without details is a plain PetstoreError', async () => {
   }
 })
 
-test('an order whose response is lost is sent again with the same key and created once', async () => {
-  const service = await TestService.start()
-  const faulty = new FaultyFetch(['after', 'midway', 'none', 'after', 'none', 'midway'])
-  const keys: (string | null)[] = []
-  const client = clientOf(service, {
-    ...recordedSleeps().options,
-    fetch: (url, init) => {
-      keys.push(new Headers(init.headers).get('Idempotency-Key'))
-      return faulty.fetch(url, init)
-    },
-  })
-  const { id } = await client.orders.create({ petId: ODD, quantity: 2 })
-  expect(await client.orders.complete(id)).toMatchObject({ state: 'complete' })
-  const other = await client.orders.create({ petId: ODD, quantity: 1 })
-  await client.orders.cancel(other.id)
-  expect(keys).toEqual([0, 0, 0, 3, 3, 5, 5, 7].map((index) => keys[index] ?? ''))
-  expect(new Set(keys).size).toBe(4)
-  expect(await idsOf(client.orders.list({ petId: ODD }))).toEqual([id])
-  expect(await idsOf(client.orders.list({ petId: ODD, state: 'cancelled' }))).toEqual([other.id])
-  expect(await client.inventory.availability(ODD)).toMatchObject({ quantity: 5, reserved: 0 })
-})
-
 test('an iteration requests the largest pages, with any filter', async () => {
   const service = await TestService.start()
   const ids = await made(service, 250)
@@ -210,26 +186,4 @@ test('an aborted signal ends the iteration with its reason', async () => {
   }
   await expect(iterate()).rejects.toThrow('enough')
   expect(seen).toHaveLength(2)
-})
-
-test('the stream reports what happens to an order, typed', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
-  const reported: unknown[] = []
-  for await (const event of client.inventory.events()) {
-    if (event.type === 'ready') {
-      const { id } = await client.orders.create({ petId: LAST, quantity: 2 })
-      await client.orders.complete(id)
-    }
-    if (event.type === 'change') reported.push([event.before, event.after, event.reason])
-    if (event.type !== 'order') continue
-    const { change, order } = event
-    reported.push([change, order.petId, order.quantity, order.state])
-    if (change === 'completed') break
-  }
-  expect(reported).toEqual([
-    ['created', LAST, 2, 'open'],
-    [8, 6, 'sold'],
-    ['completed', LAST, 2, 'complete'],
-  ])
 })

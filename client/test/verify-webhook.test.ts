@@ -158,17 +158,19 @@ describe('verifyWebhook', () => {
     expect((await failure({ headers: asOther, body })).message).toContain('no signature matches the secret')
   })
 
-  test('refuses another secret, and another body, id or time than was signed', async () => {
+  test('refuses another secret, and another body, id, time or length than was signed', async () => {
     const { headers, body } = delivery()
-    const wrong = 'no signature matches the secret'
-    expect((await failure({ headers, body }, OTHER)).message).toStartWith(wrong)
-    expect((await failure({ headers, body: body.replace('5', '6') })).message).toStartWith(wrong)
-    expect((await failure({ headers, body: `${body} ` })).message).toStartWith(wrong)
     const longer = `v1,${btoa(`${atob(headers['webhook-signature']?.slice(3) ?? '')}x`)}`
-    const padded = { ...headers, 'webhook-signature': longer }
-    expect((await failure({ headers: padded, body })).message).toStartWith(wrong)
-    for (const changed of [{ 'webhook-id': 'evt_2_a' }, { 'webhook-timestamp': String(NOW / 1_000 + 1) }]) {
-      expect((await failure({ headers: { ...headers, ...changed }, body })).message).toStartWith(wrong)
+    for (const [changed, text, secret] of [
+      [{}, body, OTHER],
+      [{}, body.replace('5', '6'), SECRET],
+      [{}, `${body} `, SECRET],
+      [{ 'webhook-signature': longer }, body, SECRET],
+      [{ 'webhook-id': 'evt_2_a' }, body, SECRET],
+      [{ 'webhook-timestamp': String(NOW / 1_000 + 1) }, body, SECRET],
+    ] as const) {
+      const refused = await failure({ headers: { ...headers, ...changed }, body: text }, secret)
+      expect(refused.message).toStartWith('no signature matches the secret')
     }
   })
 

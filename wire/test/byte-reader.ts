@@ -1,5 +1,5 @@
-import { connect as connectPlain, type Socket } from 'node:net'
-import { connect as connectTls } from 'node:tls'
+import type { Socket } from 'node:net'
+import { openReader } from './steady-reader.ts'
 
 export interface ReceivedAnswer {
   readonly head: string
@@ -10,18 +10,11 @@ export interface ReceivedAnswer {
 export class ByteReader {
   readonly #socket: Socket
 
-  /** Uses TLS if `ca` is given. */
-  static open(port: number, ca?: string): Promise<ByteReader> {
-    return new Promise((resolve, reject) => {
-      const address = { port, host: '127.0.0.1' }
-      const socket =
-        ca === undefined ? connectPlain(address) : connectTls({ ...address, ca, servername: 'localhost' })
-      socket.once('error', reject)
-      socket.once(ca === undefined ? 'connect' : 'secureConnect', () => {
-        socket.pause()
-        resolve(new ByteReader(socket))
-      })
-    })
+  /** With TLS, it accepts the test certificate. */
+  static async open(port: number, isTls = false): Promise<ByteReader> {
+    const socket = await openReader(port, isTls)
+    socket.pause()
+    return new ByteReader(socket)
   }
 
   private constructor(socket: Socket) {

@@ -50,12 +50,10 @@ describe('connections of one address above the limit', () => {
       maxConnectionsPerAddress: MAX,
       tls: { cert: CERTIFICATE, key: PRIVATE_KEY },
     })
-    const within = await Promise.all(
-      Array.from({ length: MAX }, () => ByteReader.open(listener.port, CERTIFICATE)),
-    )
+    const within = await Promise.all(Array.from({ length: MAX }, () => ByteReader.open(listener.port, true)))
     for (const reader of within) reader.send(REQUEST.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'))
     await until(() => listener.load().requests === MAX)
-    const beyond = await ByteReader.open(listener.port, CERTIFICATE)
+    const beyond = await ByteReader.open(listener.port, true)
     expect((await beyond.lastAnswer()).head).toStartWith('HTTP/1.1 503 ')
     isReleased = true
     expect((await within[0]?.lastAnswer())?.head).toStartWith('HTTP/1.1 200 ')

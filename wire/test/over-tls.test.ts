@@ -45,7 +45,7 @@ describe('over TLS', () => {
   })
 
   test('pipelined requests are answered in order', async () => {
-    const reader = await ByteReader.open(listener.port, CERTIFICATE)
+    const reader = await ByteReader.open(listener.port, true)
     reader.send('GET /1 HTTP/1.1\r\nHost: a\r\n\r\nGET /2 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
     const text = (await reader.rest()).toString('latin1')
     expect(text.match(/"path":"[^"]*"/g)).toEqual(['"path":"/1"', '"path":"/2"'])
@@ -54,7 +54,7 @@ describe('over TLS', () => {
   test.each(['/bytes', '/parts'])(
     '5 MiB arrive unchanged at a client that waits first: %s',
     async (target) => {
-      const reader = await ByteReader.open(listener.port, CERTIFICATE)
+      const reader = await ByteReader.open(listener.port, true)
       reader.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
       await Bun.sleep(30)
       const { body } = await reader.lastAnswer()

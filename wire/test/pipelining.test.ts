@@ -39,19 +39,6 @@ describe('pipelined requests', () => {
       { numRuns: 150 },
     )
   })
-
-  test('may arrive one byte at a time', async () => {
-    const socket = await HostileSocket.open(echoing.port)
-    const requests = fc.sample(cutSequence, { numRuns: 40, seed: 1 }).flatMap((sequence) => sequence.requests)
-    const small = requests.filter(({ bytes }) => bytes.length < 400).slice(0, 12)
-    expect(new Set(small.map(({ method }) => method)).size).toBe(3)
-    for (const byte of Buffer.concat(small.map(({ bytes }) => bytes))) {
-      socket.send(Buffer.of(byte))
-      await new Promise(setImmediate)
-    }
-    await expectEchoes(socket, small)
-    socket.end()
-  })
 })
 
 describe('synchronous and asynchronous handlers', () => {

@@ -102,7 +102,7 @@ describe('a client that reads nothing', () => {
     const isTls = wire === 'TLS'
     const { listener, pass } = listenByHand(() => answerOf(Buffer.alloc(20 * MIB)), isTls ? TLS : {})
     listeners.push(listener)
-    const reader = await ByteReader.open(listener.port, isTls ? CERTIFICATE : undefined)
+    const reader = await ByteReader.open(listener.port, isTls)
     reader.send(REQUEST)
     await until(() => listener.load().requests === 1)
     pass(60)

@@ -75,6 +75,10 @@ test('rows that cannot be changed are listed with the reason, and tried again', 
   expect(await page.getByLabel('Reason').locator('option').allTextContents()).toEqual([
     ...['Corrected', 'Sold', 'Damaged', 'Lost'],
   ])
+  await apply(page, 'Set to', 4_006_381_333_931)
+  const question = page.getByRole('dialog', { name: 'Set 3 pets to 4,006,381,333,931?' })
+  await question.getByRole('button', { name: 'Do not change them' }).click()
+  await question.waitFor({ state: 'detached' })
   let isFirst = true
   await page.route(ADJUSTMENTS, async (route) => {
     if (isFirst) {

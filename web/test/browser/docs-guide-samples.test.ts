@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { run } from '../../../client/test/support/built-client.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
@@ -43,133 +43,115 @@ async function ownKey(): Promise<{ readonly address: string; readonly key: strin
   return { address: service.address, key: secret }
 }
 
-describe('every sample of the guide on changing stock runs', () => {
-  const guide = 'change-stock-safely'
-  /** The quantities of pets 1 and 2 afterwards, from 12 and 28. */
-  const AFTERWARDS: Readonly<Record<string, number[]>> = {
+/** What each sample leaves or prints. Each begins with `stockTheExample`. */
+const GUIDES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  // The quantities of pets 1 and 2 afterwards, from 12 and 28.
+  'change-stock-safely': {
     'Set the quantity': [30, 28],
     'Set the quantity if it is unchanged': [10, 28],
     'Adjust the quantity': [10, 28],
     'Sell only units that are not reserved': [10, 28],
     'Adjust several pets': [24, 30],
     'Retry a delivery': [24, 28],
-  }
-
-  for (const language of LANGUAGES) {
-    testWith(language, async () => {
-      for (const title of sampleTitles(guide)) {
-        await stockTheExample(service)
-        const code = guideSample(await ownKey(), { guide, title, language })
-        await outputOf(code, language)
-        if (title === 'Retry a delivery') await outputOf(code, language)
-        const { items } = await service.call('GET', '/inventory')
-        const quantities = items.slice(0, 2).map(({ quantity }) => quantity)
-        expect([title, quantities]).toEqual([title, AFTERWARDS[title] ?? []])
-      }
-    })
-  }
-
-  test('and it shows a refusal exactly as the service sends it', async () => {
-    await stockTheExample(service)
-    const body =
-      '{"reason":"received","changes":[{"petId":1,"delta":12},{"petId":404,"delta":5},{"petId":2,"delta":-100}]}'
-    const answer = await post(service, '/inventory/adjustments', body)
-    expect(answer.text).toBe(codeBlocks(guide).get('Two of three changes cannot be made') ?? '')
-    expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(12)
-  })
-
-  test('and reserved units are not sold', async () => {
-    await stockTheExample(service)
-    await post(service, '/store/orders', '{"petId":1,"quantity":11}')
-    const title = 'Sell only units that are not reserved'
-    const code = guideSample(service, { guide, title, language: 'client' })
-    await expect(printed(code, false)).rejects.toMatchObject({ code: 'insufficient_stock' })
-  })
-})
-
-describe('every sample of the guide on orders runs', () => {
-  const guide = 'never-oversell'
-  /** The shelf and the reserved units of pet 1 afterwards, from 12 and 0. */
-  const AFTERWARDS: Readonly<Record<string, number[]>> = {
+  },
+  // The shelf and the reserved units of pet 1 afterwards, from 12 and 0.
+  'never-oversell': {
     'Hold a unit': [12, 1],
     'Complete an order': [11, 0],
     'Cancel an order': [12, 0],
     'Order several pets': [12, 2],
     'Handle a 409': [12, 0],
     'Retry an order': [12, 1],
-  }
-
-  for (const language of LANGUAGES) {
-    testWith(language, async () => {
-      for (const title of sampleTitles(guide)) {
-        await stockTheExample(service)
-        const code = guideSample(await ownKey(), { guide, title, language })
-        const output = await outputOf(code, language)
-        if (title === 'Retry an order') await outputOf(code, language)
-        if (title === 'Handle a 409' && language !== 'curl') expect(output).toEqual(['only 12 are left'])
-        const { quantity, reserved } = (await service.call('GET', '/inventory/1/availability')).json as {
-          readonly quantity: number
-          readonly reserved: number
-        }
-        expect([title, [quantity, reserved]]).toEqual([title, AFTERWARDS[title] ?? []])
-      }
-    })
-  }
-
-  test('and it shows a refusal exactly as the service sends it', async () => {
-    await stockTheExample(service)
-    await service.setQuantity(1n, '{"quantity":1}')
-    expect((await orderOne(service)).status).toBe(201)
-    expect((await orderOne(service)).text).toBe(codeBlocks(guide).get('The last unit is reserved') ?? '')
-  })
-})
-
-describe('every sample of the guide on the catalogue runs', () => {
-  const guide = 'keep-the-catalogue'
-  const PRINTED: Readonly<Record<string, readonly unknown[]>> = {
+  },
+  'keep-the-catalogue': {
     'Create a category': ['Reptiles are low at 5'],
     'Create a pet': [expect.stringMatching(/^pet \d+ has the barcode 2000000010007$/)],
     'Save several pets': ['1 created, 1 updated'],
     'Change a threshold': ['Biscuit is low at 3'],
     'Follow low stock': ['low: 2 left', 'recovered: 26 again'],
-  }
-  const SENT: Readonly<Record<string, unknown>> = {
-    'Create a category': { name: 'Reptiles', lowStockAt: 5 },
-    'Create a pet': { name: 'Corn snake', categoryId: 1, status: 'available', barcode: '2000000010007' },
-    'Save several pets': { created: 1, updated: 1 },
-    'Change a threshold': { id: 1, name: 'Biscuit', lowStockAt: 3 },
-  }
-  beforeEach(() => stockTheExample(service))
+  },
+}
+/** The response that curl prints. */
+const SENT: Readonly<Record<string, object>> = {
+  'Create a category': { name: 'Reptiles', lowStockAt: 5 },
+  'Create a pet': { name: 'Corn snake', categoryId: 1, status: 'available', barcode: '2000000010007' },
+  'Save several pets': { created: 1, updated: 1 },
+  'Change a threshold': { id: 1, name: 'Biscuit', lowStockAt: 3 },
+}
 
+/** What the guide is about, after its sample. */
+async function outcomeOf(guide: string, output: unknown): Promise<unknown> {
+  if (guide === 'keep-the-catalogue') return output
+  if (guide === 'change-stock-safely') {
+    const { items } = await service.call('GET', '/inventory')
+    return items.slice(0, 2).map(({ quantity }) => quantity)
+  }
+  const { json } = await service.call('GET', '/inventory/1/availability')
+  const { quantity, reserved } = json as { readonly quantity: number; readonly reserved: number }
+  return [quantity, reserved]
+}
+
+describe.each(Object.entries(GUIDES))('every sample of the guide %s runs', (guide, outcomes) => {
   for (const language of LANGUAGES) {
-    testWith(language, async () => {
+    testWith(language, `with ${language}`, async () => {
+      expect(sampleTitles(guide)).toEqual(Object.keys(outcomes))
       for (const title of sampleTitles(guide)) {
         // curl follows the stream without an end.
         if (language === 'curl' && title === 'Follow low stock') continue
-        const output = await outputOf(guideSample(service, { guide, title, language }), language)
-        if (language === 'curl') expect(JSON.parse(String(output))).toMatchObject(SENT[title] as object)
-        else expect([title, output]).toEqual([title, PRINTED[title] ?? []])
+        await stockTheExample(service)
+        const code = guideSample(await ownKey(), { guide, title, language })
+        const output = await outputOf(code, language)
+        if (title.startsWith('Retry ')) await outputOf(code, language)
+        if (title === 'Handle a 409' && language !== 'curl') expect(output).toEqual(['only 12 are left'])
+        const sent = language === 'curl' ? SENT[title] : undefined
+        if (sent !== undefined) expect(JSON.parse(String(output))).toMatchObject(sent)
+        else expect([title, await outcomeOf(guide, output)]).toEqual([title, outcomes[title]])
       }
     })
   }
+})
 
-  testWith(
-    'curl',
-    async () => {
-      const code = guideSample(service, { guide, title: 'Follow low stock', language: 'curl' })
-      const stream = Bun.spawn(['sh', '-c', `exec ${code.replace('curl ', 'curl --silent ')}`], {
-        stdout: 'pipe',
-      })
-      try {
-        const { value } = await stream.stdout.getReader().read()
-        expect(new TextDecoder().decode(value)).toMatch(/^(retry: \d+\n+)?event: ready\n/)
-      } finally {
-        stream.kill()
-        await stream.exited
-      }
-    },
-    'and curl opens the stream of low stock',
-  )
+test('the guide on changing stock shows a refusal exactly as the service sends it', async () => {
+  await stockTheExample(service)
+  const body =
+    '{"reason":"received","changes":[{"petId":1,"delta":12},{"petId":404,"delta":5},{"petId":2,"delta":-100}]}'
+  const answer = await post(service, '/inventory/adjustments', body)
+  expect(answer.text).toBe(codeBlocks('change-stock-safely').get('Two of three changes cannot be made') ?? '')
+  expect((await service.call('GET', '/inventory/1')).item.quantity).toBe(12)
+})
+
+test('the sample for sales does not sell reserved units', async () => {
+  await stockTheExample(service)
+  await post(service, '/store/orders', '{"petId":1,"quantity":11}')
+  const sample = {
+    guide: 'change-stock-safely',
+    title: 'Sell only units that are not reserved',
+    language: 'client',
+  } as const
+  await expect(printed(guideSample(service, sample), false)).rejects.toMatchObject({
+    code: 'insufficient_stock',
+  })
+})
+
+test('the guide on orders shows a refusal exactly as the service sends it', async () => {
+  await stockTheExample(service)
+  await service.setQuantity(1n, '{"quantity":1}')
+  expect((await orderOne(service)).status).toBe(201)
+  const { text } = await orderOne(service)
+  expect(text).toBe(codeBlocks('never-oversell').get('The last unit is reserved') ?? '')
+})
+
+testWith('curl', 'curl opens the stream of low stock', async () => {
+  const sample = { guide: 'keep-the-catalogue', title: 'Follow low stock', language: 'curl' } as const
+  const command = `exec ${guideSample(service, sample).replace('curl ', 'curl --silent ')}`
+  const stream = Bun.spawn(['sh', '-c', command], { stdout: 'pipe' })
+  try {
+    const { value } = await stream.stdout.getReader().read()
+    expect(new TextDecoder().decode(value)).toMatch(/^(retry: \d+\n+)?event: ready\n/)
+  } finally {
+    stream.kill()
+    await stream.exited
+  }
 })
 
 describe('every sample of the guide on keys runs', () => {
@@ -180,7 +162,7 @@ describe('every sample of the guide on keys runs', () => {
   }
 
   for (const language of LANGUAGES) {
-    testWith(language, async () => {
+    testWith(language, `with ${language}`, async () => {
       for (const title of sampleTitles(guide)) {
         const created = await post(service, '/keys', '{"name":"Ben","plan":"free"}')
         const { id } = (created.json as { readonly key: { readonly id: string } }).key
@@ -197,7 +179,7 @@ describe('every sample of the guide on keys runs', () => {
 
 describe('the samples of a copy of the stock run', () => {
   for (const language of ['client', 'python'] as const) {
-    testWith(language, async () => {
+    testWith(language, `with ${language}`, async () => {
       const code = guideSample(service, { guide: 'events', title: 'Keep a copy', language })
       const { items } = await service.call('GET', '/inventory')
       const output = await (language === 'client' ? printed(code, true) : inPython(code, true))
@@ -208,7 +190,7 @@ describe('the samples of a copy of the stock run', () => {
 
 describe('the samples of an exact id keep every digit', () => {
   for (const language of ['client', 'python'] as const) {
-    testWith(language, async () => {
+    testWith(language, `with ${language}`, async () => {
       const code = guideSample(service, { guide: 'ids-and-json', title: 'Keep every digit', language })
       expect((await outputOf(code, language)) as unknown[]).toEqual([
         language === 'client' ? 9007199254740993n : '9007199254740993',

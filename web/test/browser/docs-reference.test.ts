@@ -147,19 +147,6 @@ test('every guide opens from the menu, and tells the plans and the codes of the 
   await links.first().waitFor()
   const titles = await links.allTextContents()
   await page.getByText('API version 1.0.0', { exact: true }).waitFor()
-  expect(titles).toEqual([
-    'Keys and people',
-    'Limits',
-    'Errors',
-    'Change stock safely',
-    'Never oversell',
-    'Keep the catalogue',
-    'Concurrency',
-    'Events',
-    'Webhooks',
-    'Ids and JSON',
-    'The TypeScript client',
-  ])
   const tables = new Map<string, readonly string[]>()
   for (const title of titles) {
     await links.filter({ hasText: title }).click()

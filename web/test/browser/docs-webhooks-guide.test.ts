@@ -82,22 +82,18 @@ describe('every sample of the guide on webhooks runs', () => {
   }
 
   for (const language of LANGUAGES) {
-    testWith(
-      language,
-      async () => {
-        const code = guideSample(service, { guide: 'webhooks', title: 'Create a webhook', language })
-        if (language === 'client') await printed(code, false)
-        else if (language === 'python') await inPython(code)
-        else await run(['sh', '-c', `${code} --silent --fail`])
-        const [webhook, ...others] = (await client.webhooks.list()).items
-        expect(webhook).toMatchObject({
-          url: 'https://shop.example/hooks/stock',
-          kinds: ['stock.changed', 'pet.removed'],
-        })
-        expect(others).toEqual([])
-        if (webhook !== undefined) await client.webhooks.remove(webhook.id)
-      },
-      `a webhook is created with ${language}`,
-    )
+    testWith(language, `a webhook is created with ${language}`, async () => {
+      const code = guideSample(service, { guide: 'webhooks', title: 'Create a webhook', language })
+      if (language === 'client') await printed(code, false)
+      else if (language === 'python') await inPython(code)
+      else await run(['sh', '-c', `${code} --silent --fail`])
+      const [webhook, ...others] = (await client.webhooks.list()).items
+      expect(webhook).toMatchObject({
+        url: 'https://shop.example/hooks/stock',
+        kinds: ['stock.changed', 'pet.removed'],
+      })
+      expect(others).toEqual([])
+      if (webhook !== undefined) await client.webhooks.remove(webhook.id)
+    })
   }
 })

@@ -198,7 +198,7 @@ describe('a shared device', () => {
   })
 
   test('is used by several people in turn, and locks all tabs with a button, a key, or after idle time', async () => {
-    const { page } = await deviceOf('Finn')
+    const { page } = await deviceOf('Finn', { setsClock: true })
     await page.getByRole('button', { name: 'Lock', exact: true }).click()
     await page.getByRole('heading', { name: 'Finn' }).waitFor()
     await page.getByRole('button', { name: 'Use a code' }).click()

@@ -179,20 +179,18 @@ test('a history that cannot be read says so, leaves the pet usable, and can be a
   expect(await failure.count()).toBe(0)
 })
 
-test('a stock that cannot be read can be asked for again, from the pet and from the overview', async () => {
-  for (const [path, shown] of [
-    ['/#/pets/2', /^Mittens$/],
-    ['/#/overview', /^None sold out$/],
-  ] as const) {
-    isStockBroken = true
-    const page = await shop.signedIn({ path, provokes: [500] })
-    const failure = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
-    await failure.waitFor()
-    isStockBroken = false
-    await failure.getByRole('button').click()
-    await page.getByText(shown).first().waitFor()
-    expect(await failure.count()).toBe(0)
-  }
+test('a stock that cannot be read can be asked for again', async () => {
+  isStockBroken = true
+  const page = await shop.signedIn({ path: '/#/pets/2', provokes: [500] })
+  const failure = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
+  await failure.waitFor()
+  isStockBroken = false
+  await failure.getByRole('button').click()
+  await page
+    .getByText(/^Mittens$/)
+    .first()
+    .waitFor()
+  expect(await failure.count()).toBe(0)
 })
 
 test('the keyboard goes to a pet and back without losing its place, and the title names the pet', async () => {

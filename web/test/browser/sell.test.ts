@@ -5,7 +5,7 @@ import { fits, PHONE } from '../support/layout.ts'
 import { makeOrder, stateOf } from '../support/orders.ts'
 import { barcodeOf, scannedPets } from '../support/pets.ts'
 import { scan, typeBarcode } from '../support/scanning.ts'
-import { useShop } from '../support/shop.ts'
+import { signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop({ pets: scannedPets(60) })
@@ -261,6 +261,7 @@ test('sales on two devices without a network, of which one is closed meanwhile: 
   await context.setOffline(false)
   const reopened = await context.newPage()
   await reopened.goto(`${shop.service.address}/#/sell`)
+  await signIn(reopened, shop.service.key)
   await ready(reopened)
   await first.context().setOffline(false)
   const open = [first, reopened]

@@ -47,16 +47,9 @@ test('leaving the field saves and lets the focus go; another window does not end
   await expectSoon(() => focusedRole(page), 'grid')
 })
 
-test('Undo is offered for the change that it names, and not while one is being saved', async () => {
+test('nothing is undone while a change is being saved', async () => {
   const page = await shop.signedIn()
-  await shows(page, 3n, 10)
-  await typeQuantity(page, 3n, 20)
-  const offer = page.getByText('Pet number 3: 10 → 20')
-  await offer.waitFor()
-  await page.getByRole('button', { name: 'One more Pet number 4' }).click()
-  await saved(page, 4n)
-  expect(await offer.count()).toBe(0)
-
+  await shows(page, 5n, 10)
   const release = await holdChanges(page)
   await typeQuantity(page, 5n, 50)
   await rowOf(page, 5n).getByText('Saving').waitFor()
@@ -64,10 +57,10 @@ test('Undo is offered for the change that it names, and not while one is being s
   await page.getByText('A change is still being saved.').waitFor()
   release()
   await saved(page, 5n)
-  expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 50])
+  expect(await shop.inStock(5n)).toBe(50)
   await page.keyboard.press('Control+z')
   await page.getByText('Undone. Pet number 5 is back at 10.').waitFor()
-  expect(await Promise.all([3n, 4n, 5n].map(shop.inStock))).toEqual([20, 11, 10])
+  expect(await shop.inStock(5n)).toBe(10)
 })
 
 test('a selection says how many of it are not shown, and can leave them out', async () => {
@@ -193,17 +186,4 @@ test('an implausible amount is dropped if the user goes back, and its question d
   await page.getByLabel('In stock').waitFor()
   expect(await page.getByRole('dialog').count()).toBe(0)
   expect(await shop.inStock(3n)).toBe(before)
-})
-
-test('an implausible amount for several rows asks first', async () => {
-  const page = await shop.signedIn()
-  await rowOf(page, 1n).waitFor()
-  const before = await shop.inStock(1n)
-  await goToRow(page, 1n)
-  await page.keyboard.press('Space')
-  await page.getByLabel('Amount').fill('4006381333931')
-  await page.keyboard.press('Enter')
-  const question = page.getByRole('dialog', { name: 'Set 1 pet to 4,006,381,333,931?' })
-  await question.getByRole('button', { name: 'Do not change them' }).click()
-  expect(await shop.inStock(1n)).toBe(before)
 })

@@ -44,7 +44,7 @@ export function codeBlocks(guideId: string): ReadonlyMap<string, string> {
 }
 
 /** Skips the test if this machine does not have the tool. */
-export function testWith(id: Language, body: () => Promise<void>, name = `with ${id}`): void {
+export function testWith(id: Language, name: string, body: () => Promise<void>): void {
   const isInstalled = Bun.which(TOOLS[id]) !== null
   test.skipIf(!isInstalled)(isInstalled ? name : `${name}: ${TOOLS[id]} is not installed`, body)
 }

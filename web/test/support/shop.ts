@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, setDefaultTimeout } from 'bun:test'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
 import { CHROMIUM_FLAGS, headlessShellPath } from '../../../client/test/support/chromium.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { buildPages } from './built-pages.ts'
@@ -14,22 +14,26 @@ export interface PageOptions {
   readonly viewport?: { readonly width: number; readonly height: number }
   /** It has fingers instead of a mouse. */
   readonly isTouch?: boolean
+  /** The test controls its clock, which lasts as long as the context. */
+  readonly setsClock?: boolean
   /** Failing requests that the test brings about; any other one fails it. */
   readonly provokes?: readonly Provoked[]
   /** The key with which somebody has signed in already. */
   readonly storedKey?: string
 }
 
-/** Runs in the page. Only once, so that a page which signs out stays signed out. */
-function storeKeyOnce(key: string): void {
-  if (location.protocol === 'about:' || sessionStorage.getItem('key stored') !== null) return
-  sessionStorage.setItem('key stored', 'yes')
-  sessionStorage.setItem('petstore.api-key', key)
+interface OpenPage {
+  readonly page: Page
+  readonly problems: PageProblems
+  /** Whether the page can be used again. */
+  readonly isPlain: boolean
 }
 
-interface OpenContext {
-  readonly context: BrowserContext
-  readonly problems: PageProblems
+/** Runs in the page. Leaves nothing of an earlier test, and stores the key. */
+function beginStorage(key: string | undefined): void {
+  localStorage.clear()
+  sessionStorage.clear()
+  if (key !== undefined) sessionStorage.setItem('petstore.api-key', key)
 }
 
 const DESKTOP = { width: 1280, height: 800 }
@@ -52,23 +56,32 @@ let browserOfWorker: Promise<Browser> | undefined
 export class Shop {
   service!: TestService
   #browser: Browser | undefined
-  readonly #open: OpenContext[] = []
+  readonly #open: OpenPage[] = []
+  /** Pages of earlier tests. Using one again takes a third of the time of a new context. */
+  readonly #idle: Page[] = []
 
-  /** A new page in a context of its own, as on another machine: it shares no storage with any other. */
+  /** A page in a context of its own, as on another machine: it shares no storage with any other. */
   async page(options: PageOptions = {}): Promise<Page> {
-    const {
-      path = '/',
-      colorScheme = 'light',
-      viewport = DESKTOP,
-      isTouch = false,
-      provokes = [],
-      storedKey,
-    } = options
+    const { path = '/', colorScheme = 'light', viewport = DESKTOP, provokes = [], storedKey } = options
+    const isPlain = options.isTouch !== true && options.setsClock !== true
+    const page = (isPlain ? this.#idle.pop() : undefined) ?? (await this.#newPage(options.isTouch === true))
+    await page.setViewportSize(viewport)
+    await page.emulateMedia({ colorScheme, media: null })
+    const { address } = this.service
+    const problems = new PageProblems(address, provokes)
+    problems.watch(page)
+    page.context().on('page', (tab) => problems.watch(tab))
+    this.#open.push({ page, problems, isPlain })
+    await page.goto(`${address}/healthz`)
+    await page.evaluate(beginStorage, storedKey)
+    await page.goto(address + path)
+    return page
+  }
+
+  async #newPage(isTouch: boolean): Promise<Page> {
     if (this.#browser === undefined)
       throw new Error('the browser is not started: call useShop in the test file')
     const context = await this.#browser.newContext({
-      viewport,
-      colorScheme,
       hasTouch: isTouch,
       isMobile: isTouch,
       reducedMotion: 'reduce',
@@ -77,13 +90,7 @@ export class Shop {
       acceptDownloads: true,
     })
     context.setDefaultTimeout(WAIT_WITHIN_MS)
-    if (storedKey !== undefined) await context.addInitScript(storeKeyOnce, storedKey)
-    const problems = new PageProblems(this.service.address, provokes)
-    context.on('page', (page) => problems.watch(page))
-    this.#open.push({ context, problems })
-    const page = await context.newPage()
-    await page.goto(this.service.address + path)
-    return page
+    return context.newPage()
   }
 
   /** A page on which somebody has signed in, with the roomy key unless another is given. */
@@ -122,11 +129,26 @@ export class Shop {
   /** Closes every page, and throws where one of them did what no page may do. */
   async closePages(): Promise<void> {
     const closing = this.#open.splice(0)
-    await Promise.all(closing.map(({ context }) => context.close()))
+    await Promise.all(closing.map((open) => this.#close(open)))
     for (const { problems } of closing) problems.check()
   }
 
+  async #close({ page, isPlain }: OpenPage): Promise<void> {
+    const context = page.context()
+    if (!isPlain || page.isClosed()) return context.close()
+    context.removeAllListeners('page')
+    await Promise.all(context.pages().map((tab) => (tab === page ? undefined : tab.close())))
+    for (const event of ['request', 'response', 'console', 'pageerror', 'crash'])
+      page.removeAllListeners(event)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.goto('about:blank')
+    await context.setOffline(false)
+    await context.clearPermissions()
+    this.#idle.push(page)
+  }
+
   async stop(): Promise<void> {
+    await Promise.all(this.#idle.map((page) => page.context().close()))
     await this.service?.stop()
   }
 }

@@ -62,17 +62,6 @@ test('a lost answer is asked for with the same key, also after a reload, and is 
   expect(await inStock(11n)).toBe(14)
 })
 
-test('one that never arrived is received when it is asked for', async () => {
-  const { page, delivery } = open()
-  delivery.add(13n, 4)
-  page.beforeSending = breakOff
-  await delivery.book()
-  expect([delivery.get().phase, await inStock(13n)]).toEqual(['unsettled', 10])
-  page.beforeSending = () => {}
-  await delivery.book()
-  expect([delivery.get().phase, await inStock(13n)]).toEqual(['open', 14])
-})
-
 test('a day later the service has forgotten it, so somebody has to look before it is sent anew', async () => {
   const { page, delivery, reload } = open()
   delivery.add(14n, 4)
