@@ -133,7 +133,6 @@ describe('a service', () => {
   beforeEach(async () => {
     service = await TestService.start({ realTime: true })
   })
-  afterEach(() => service.stop())
 
   const env = () => ({ DATABASE_URL: service.databaseUrl })
   const set = async (petId: bigint, quantity: number) =>

@@ -8,7 +8,7 @@ setDefaultTimeout(120_000)
 describe('petstore import of a count', () => {
   let shop: Shop
   beforeEach(async () => {
-    shop = await openShop(false)
+    shop = await openShop()
   })
   afterEach(async () => {
     await shop.close()
@@ -59,7 +59,7 @@ describe('petstore import of a count', () => {
 })
 
 test('a count does not create a missing store', async () => {
-  const shop = await openShop(false)
+  const shop = await openShop()
   const count = shop.file('petId,quantity\n1,1\n')
   const { exitCode, stderr } = await shop.run('import', 'count', count, '--database-url', 'sqlite:none.db')
   expect([exitCode, stderr]).toEqual([

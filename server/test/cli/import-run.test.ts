@@ -38,7 +38,7 @@ async function importIntoFailingDatabase(
   reason: 'counted' | undefined,
   onApply?: () => void,
 ): Promise<void> {
-  const shop = await openShop(false)
+  const shop = await openShop()
   const staged = await shop.store.stageAdjustment()
   const failing: StagedImport<AdjustmentChange> = {
     add: (rows) => staged.add(rows),

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
-import { petstore } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
 let service: TestService
@@ -10,16 +9,14 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-const onService = (args: readonly string[]) => [...args, '--database-url', `sqlite:${service.databasePath}`]
-const cli = (...args: string[]) => runCommand(onService(args))
-const cliAsProcess = (...args: string[]) => petstore(onService(args))
+const cli = (...args: string[]) => runCommand([...args, '--database-url', `sqlite:${service.databasePath}`])
 const list = (key: string) => service.call('GET', '/inventory', { key })
 
 describe('keys, while the service runs', () => {
   test('a created key works, a revoked one no longer', async () => {
-    const key = (await cliAsProcess('keys', 'create', '--name', 'live', '--plan', 'free')).stdout.trim()
+    const key = (await cli('keys', 'create', '--name', 'live', '--plan', 'free')).stdout.trim()
     await until(async () => (await list(key)).status === 200)
-    await cliAsProcess('keys', 'revoke', 'live', '--yes')
+    await cli('keys', 'revoke', 'live', '--yes')
     await until(async () => (await list(key)).status === 401)
     expect((await list(key)).error.message).toContain('revoked')
   })

@@ -2,15 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
-import { createTestDatabase } from '../support/test-database.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import { petstore } from './petstore.ts'
 import { runCommand } from './run-command.ts'
-
-export const ON_BOTH: readonly [name: string, onPostgres: boolean][] = [
-  ['SQLite', false],
-  ['PostgreSQL', true],
-]
 
 const PETS = new Map([
   [1n, 4],
@@ -22,10 +15,10 @@ const PETS = new Map([
 export const BEFORE = [...PETS.values()]
 
 /** A temporary folder and database with a few pets, and the real command line on them. */
-export async function openShop(onPostgres: boolean) {
+export async function openShop() {
   const cwd = mkdtempSync(join(tmpdir(), 'petstore-shop-'))
-  const database = await createTestDatabase(cwd, onPostgres)
-  const store = await openStore(database.url, { tables: 'migrate' })
+  const url = `sqlite:${join(cwd, 'petstore.db')}`
+  const store = await openStore(url, { tables: 'migrate' })
   await store.addPets(
     [...PETS].map(([id, quantity]) => ({
       id,
@@ -35,13 +28,11 @@ export async function openShop(onPostgres: boolean) {
       quantity,
     })),
   )
-  const env = { DATABASE_URL: database.url }
+  const env = { DATABASE_URL: url }
   return {
     cwd,
-    env,
     store,
     run: (...args: string[]) => runCommand(args, { cwd, env }),
-    runWith: (stdin: string, ...args: string[]) => petstore(args, { cwd, env, stdin }),
     file: (text: string, name = 'delivery.csv') => {
       writeFileSync(join(cwd, name), text)
       return name
@@ -50,7 +41,6 @@ export async function openShop(onPostgres: boolean) {
     historyOf: (petId: bigint) => historyOf(store, petId),
     close: async () => {
       await store.close()
-      await database.drop()
       rmSync(cwd, { recursive: true, force: true })
     },
   }

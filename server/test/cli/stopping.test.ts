@@ -191,6 +191,5 @@ describe('a service that stops', () => {
     await beginUpdate(service.address, service.key, '{"quan', 50)
     // Two grace periods in a row would be 100 ticks.
     expect(await ticksDuring(service.stop())).toBeLessThan(80)
-    await receiver.stop()
   })
 })

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { createSecret, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { operatorOf } from '../support/operator.ts'
 import { standingOf } from '../support/standing.ts'
@@ -30,7 +30,6 @@ beforeEach(async () => {
     }),
   })
 })
-afterEach(() => service.stop())
 
 const list = (key: string | null) => service.call('GET', '/inventory', { key })
 

@@ -1,11 +1,10 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ServiceOptions } from '../../src/service/compose.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
 let service: TestService
-afterEach(() => service.stop())
 
 async function start(connectionLimits: ServiceOptions['connectionLimits'] = {}) {
   service = await TestService.start({ connectionLimits })

@@ -58,24 +58,16 @@ async function newPairingCode({ store, now }: TestService): Promise<string> {
 /** Some operations are free for every key, but an address without a valid key is limited here as well. */
 async function refusedByAddress({ method, target }: ExampleRequest): Promise<Answer> {
   const service = await TestService.start({ anonymousPerMinute: 1 })
-  try {
-    await service.call(method, target, { key: null })
-    return await service.call(method, target, { key: null })
-  } finally {
-    await service.stop()
-  }
+  await service.call(method, target, { key: null })
+  return service.call(method, target, { key: null })
 }
 
 /** The only key that manages keys tries to pause or revoke itself. */
 async function refusedAsLastManager({ method }: ExampleRequest): Promise<Answer> {
   const service = await TestService.start()
-  try {
-    const [record] = await service.store.listKeys()
-    const path = `/keys/${record?.key.id}`
-    return await service.send(method, path, method === 'PATCH' ? { paused: true } : undefined)
-  } finally {
-    await service.stop()
-  }
+  const [record] = await service.store.listKeys()
+  const path = `/keys/${record?.key.id}`
+  return service.send(method, path, method === 'PATCH' ? { paused: true } : undefined)
 }
 
 async function refusedForPausedKey(service: TestService): Promise<Answer> {

@@ -130,7 +130,6 @@ test('without CORS_ORIGINS responses have no CORS headers; with * every origin m
   const list = await open.call('GET', '/inventory')
   expect(allowed.status).toBe(204)
   for (const answer of [allowed, list]) expect(answer.headers.get('Access-Control-Allow-Origin')).toBe('*')
-  await Promise.all([silent.stop(), open.stop()])
 })
 
 test.each([

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
+import { afterAll, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { Store } from '../../src/store/store.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { TestService } from '../support/test-service.ts'
@@ -6,7 +6,6 @@ import { TestService } from '../support/test-service.ts'
 setDefaultTimeout(120_000)
 
 let service: TestService
-afterEach(() => service.stop())
 
 let skippedMs = 0
 const now = performance.now.bind(performance)

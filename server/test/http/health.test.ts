@@ -22,7 +22,6 @@ describe('health pages', () => {
       const refused = await ask(service, path, 'POST')
       expect([refused.status, refused.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
     }
-    await service.stop()
   })
 
   test('/readyz is 503 with an Error body while the database does not respond; /healthz stays 200', async () => {
@@ -38,7 +37,6 @@ describe('health pages', () => {
     ])
     await service.run('ALTER TABLE away RENAME TO log')
     await until(async () => (await ask(service, '/readyz')).status === 200)
-    await service.stop()
   })
 
   test('/readyz is 503 too if the check itself has a bug', async () => {
@@ -48,7 +46,6 @@ describe('health pages', () => {
     const answer = await ask(service, '/readyz')
     expect([answer.status, answer.error.code]).toEqual([503, 'service_unavailable'])
     expect(answer.text).not.toContain('secret detail')
-    await service.stop()
   })
 
   test('/readyz names the problem to callers on the same machine only; the log always has it', async () => {
@@ -76,7 +73,6 @@ describe('health pages', () => {
     const [first] = await service.logged()
     expect(first).toMatchObject({ operation: 'readyz', error: expect.stringContaining('db1.internal:5432') })
     expect(await messageFor('127.0.0.1')).toMatchObject({ message: problem.message })
-    await service.stop()
   })
 
   test('/readyz queries the database at most once a second, however often it is called', async () => {
@@ -94,7 +90,6 @@ describe('health pages', () => {
     for (let asked = 0; asked < 200; asked++) expect((await ask(service, '/readyz')).status).toBe(200)
     expect(pings).toBeLessThanOrEqual(1 + (performance.now() - began) / 1_000)
     await until(async () => (await ask(service, '/readyz')).status === 200 && pings >= 2)
-    await service.stop()
   })
 
   test('/readyz is 503 while the service stops, and every response then closes its connection', async () => {

@@ -193,5 +193,4 @@ test('a key may not grant more than it has, and the last key that manages keys s
     own.call('DELETE', `/keys/${other.id}`, { key: other.secret }),
   ])
   expect(answers.map(({ status }) => status).toSorted()).toEqual([204, 409])
-  await own.stop()
 })

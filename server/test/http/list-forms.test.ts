@@ -87,7 +87,6 @@ test('the tag is the same after a restart', async () => {
   const before = (await service.call('GET', '/inventory')).headers.get('ETag')
   await service.restart()
   expect((await service.call('GET', '/inventory')).headers.get('ETag')).toBe(before)
-  await service.stop()
 })
 
 test('a streamed list is not compressed for a client that accepts only gzip', async () => {
@@ -100,14 +99,12 @@ test('a streamed list is not compressed for a client that accepts only gzip', as
   expect(bytes.toString() === toJson(await stockOf(service.store))).toBe(true)
   const both = await raw(service, { 'Accept-Encoding': 'gzip, zstd;q=0.5' })
   expect(both.response.headers.get('Content-Encoding')).toBe('zstd')
-  await service.stop()
 })
 
 test('a small list is not compressed, because it would not save a packet', async () => {
   const service = await TestService.start()
   const { response } = await raw(service, { 'Accept-Encoding': 'gzip, zstd' })
   expect(response.headers.get('Content-Encoding')).toBeNull()
-  await service.stop()
 })
 
 test.each([

@@ -26,5 +26,4 @@ test('an expired hold whose pet has no stock row is ignored, and other holds sti
   service.now += 61_000
   await until(async () => swept.filter((petId) => petId === 1n).length >= 2)
   expect(swept).not.toContain(2n)
-  await service.stop()
 })

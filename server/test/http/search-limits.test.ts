@@ -31,5 +31,4 @@ test('the second search of a key waits for its first, and a search of another ke
   gate.resolve()
   await Promise.all([first, second])
   expect([begun, answered.slice(3)]).toEqual([5, ['first 200', 'second 200']])
-  await service.stop()
 })

@@ -26,5 +26,4 @@ test('a traced request is answered and logged as part of its trace, whatever its
     undefined,
     undefined,
   ])
-  await service.stop()
 })

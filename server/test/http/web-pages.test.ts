@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { TestService } from '../support/test-service.ts'
 
@@ -147,7 +147,6 @@ describe('pages and their files', () => {
     for (const path of ['/', '/docs', '/docs/', script]) await watched.fetch('GET', path, { key: null })
     const names = (await watched.logged()).map(({ operation }) => operation)
     expect(names).toEqual(['staff-page', 'docs', 'docs', 'asset'])
-    await watched.stop()
   })
 })
 
@@ -163,7 +162,6 @@ describe('the limit of an address for pages', () => {
   beforeEach(async () => {
     limited = await TestService.start({ anonymousPerMinute: 1 })
   })
-  afterEach(() => limited.stop())
 
   test('is ten times the limit for requests without a key, and has its own window', async () => {
     for (let loaded = 0; loaded < 10; loaded++) expect((await load('/')).status).toBe(200)

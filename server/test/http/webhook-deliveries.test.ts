@@ -125,7 +125,6 @@ describe('a delivery', () => {
         ? ['off', 'the receiver answered 410 Gone', undefined]
         : ['on', undefined, expect.any(String)],
     )
-    await elsewhere.stop()
   })
 
   test('succeeds by its status, however long the body takes', async () => {
@@ -175,7 +174,6 @@ describe('a delivery', () => {
     expect([moved.state, moved.offAt, moved.offReason]).toEqual(['on', undefined, undefined])
     await settled(id)
     expect(elsewhere.all.map(({ id }) => id)).toEqual([desk.receiver.all[0]?.id ?? ''])
-    await elsewhere.stop()
   })
 
   test('waits while the webhook is paused', async () => {

@@ -31,7 +31,6 @@ describe('section 4: GET /inventory', () => {
     const empty = await TestService.start({ pets: [] })
     const { status, text } = await empty.call('GET', '/inventory')
     expect([status, text]).toEqual([200, '[]'])
-    await empty.stop()
   })
 
   test('HEAD responds like GET, without the body', async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import { PLAN_LIMITS } from '../../src/core/keys/api-key.ts'
 import { RawConnection } from '../support/raw-connection.ts'
 import { standingOf } from '../support/standing.ts'
@@ -12,7 +12,6 @@ let service: TestService
 beforeEach(async () => {
   service = await TestService.start()
 })
-afterEach(() => service.stop())
 
 const list = (key: string): Promise<Answer> => service.call('GET', '/inventory', { key })
 

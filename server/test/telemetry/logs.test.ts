@@ -1,5 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,14 +10,8 @@ import { logTo } from '../support/log-to.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
-const services: TestService[] = []
-afterEach(() => Promise.all(services.splice(0).map((service) => service.stop())))
-
-async function start(logRequests: string, options: Parameters<typeof TestService.start>[0] = {}) {
-  const service = await TestService.start({ ...options, settings: { logRequests, ...options.settings } })
-  services.push(service)
-  return service
-}
+const start = (logRequests: string, options: Parameters<typeof TestService.start>[0] = {}) =>
+  TestService.start({ ...options, settings: { logRequests, ...options.settings } })
 
 /** Sends one request of each kind, and returns the statuses that were logged. */
 async function statusesLogged(service: TestService): Promise<unknown[]> {
