@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import { EXAMPLES, startExampleShop } from '../support/example-requests.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
+import { until } from '../support/until.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -56,7 +57,6 @@ const LISTS = EXAMPLES.filter(({ query = {} }) => 'cursor' in query)
 
 describe.each(LISTS)('the pages of $operationId', ({ target, query = {} }) => {
   const { maximum } = query.limit as unknown as { readonly maximum: number }
-  /** Keys show their last use, which changes. */
   const idsOf = (rows: readonly Row[]) => rows.map(({ id, petId }) => id ?? petId)
 
   test('have each row once, in the order of the list', async () => {
@@ -75,10 +75,14 @@ describe.each(LISTS)('the pages of $operationId', ({ target, query = {} }) => {
   })
 
   test('have an ETag, are 304 for it, and are rejected with the cursor of another list', async () => {
-    const { etag, next } = await service.call('GET', `${target}?limit=1`)
-    const headers = { 'If-None-Match': etag }
-    expect((await service.call('GET', `${target}?limit=1`, { headers })).status).toBe(304)
-    expect((await service.call('GET', next ?? '', { headers })).status).toBe(200)
+    const path = `${target}?limit=1`
+    // The use of a key, which its list shows, is recorded a moment later.
+    await until(async () => {
+      const { etag, next } = await service.call('GET', path)
+      const headers = { 'If-None-Match': etag }
+      expect((await service.call('GET', next ?? '', { headers })).status).toBe(200)
+      return (await service.call('GET', path, { headers })).status === 304
+    })
     const { status, error } = await service.call('GET', `${target}?cursor=17.eg`)
     expect([status, error.field]).toEqual([400, 'cursor'])
   })
@@ -208,7 +212,7 @@ describe('the history of a pet', () => {
     // The position before all changes.
     const behind = '/inventory/77/history?cursor=0_0'
     expect((await service.call('GET', behind)).text).toBe('[]')
-    expect((await service.call('GET', '/inventory/404/history?cursor=5')).status).toBe(404)
+    expect((await service.call('GET', '/inventory/404/history?cursor=0_0')).status).toBe(404)
   })
 })
 
