@@ -101,8 +101,6 @@ function failCommits(disk: SimulatedDisk, code: string, message: string): () => 
 
 /** Returns a function that sets the clock right again. */
 function setClock(time: VirtualTime, aheadMs: number): () => void {
-  time.wallOffset += aheadMs
-  return () => {
-    time.wallOffset -= aheadMs
-  }
+  time.stepWallClock(aheadMs)
+  return () => time.stepWallClock(-aheadMs)
 }

@@ -1,18 +1,20 @@
 import { Database } from 'bun:sqlite'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSecret, PERMISSIONS, toStoredSecret } from '../../src/core/keys/api-key.ts'
+import { createSecret, type Limits, PERMISSIONS, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { fromCursor } from '../../src/core/stock/log-cursor.ts'
 import { WEBHOOK_KINDS } from '../../src/core/webhooks/webhook.ts'
 import { startService } from '../../src/service/compose.ts'
 import { readConfig } from '../../src/service/config.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import type { Store } from '../../src/store/store.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { logTo } from '../support/log-to.ts'
 import { memoryFolder } from '../support/memory-folder.ts'
 import { operatorOf } from '../support/operator.ts'
 import { COUNTED_PETS, SCARCE_PETS } from './callers.ts'
+import { FEW_REQUESTS } from './limited-caller.ts'
 
 /** The time at which every simulation begins. */
 export const START = Date.UTC(2026, 10, 15, 12)
@@ -31,6 +33,8 @@ export interface Fixture {
   readonly databaseFile: string
   /** The secret of a key without practical limits. */
   readonly secret: string
+  /** The secret of a key that may send few requests. */
+  readonly limitedSecret: string
   /** The cursor before the first event. */
   readonly firstCursor: string
   /** The number of events in the database. */
@@ -50,16 +54,8 @@ export async function createFixture(): Promise<Fixture> {
   const firstCursor = await store.latestEventCursor()
   for (const receiver of RECEIVERS) await addWebhook(store, receiver)
   await store.changeStock(firstCommands())
-  const secret = createSecret('production')
-  const key = {
-    id: 'key_shop',
-    name: 'Shop',
-    plan: 'enterprise',
-    limits: ROOMY,
-    permissions: PERMISSIONS,
-  } as const
-  const stamp = { at: START, actor: 'test' }
-  await operatorOf(store).addKey({ ...key, createdAt: START }, toStoredSecret(secret, START), stamp)
+  const secret = await addKey(store, 'key_shop', ROOMY)
+  const limitedSecret = await addKey(store, 'key_limited', FEW_REQUESTS)
   const position = fromCursor(await store.latestEventCursor())?.position ?? 0n
   // Reads the pages, which it caches, so that no simulation has to wait for a real file.
   const config = readConfig({ port: '0', metricsPort: 'off' }, {})
@@ -67,10 +63,25 @@ export async function createFixture(): Promise<Fixture> {
   return {
     databaseFile,
     secret,
+    limitedSecret,
     firstCursor,
     firstEvents: Number(position),
     remove: () => rmSync(folder, { recursive: true }),
   }
+}
+
+async function addKey(store: Store, id: string, limits: Limits): Promise<string> {
+  const secret = createSecret('production')
+  const key = {
+    id,
+    name: 'Shop',
+    plan: 'enterprise',
+    limits,
+    permissions: PERMISSIONS,
+    createdAt: START,
+  } as const
+  await operatorOf(store).addKey(key, toStoredSecret(secret, START), { at: START, actor: 'test' })
+  return secret
 }
 
 function firstCommands(): Command[] {

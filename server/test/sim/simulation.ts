@@ -12,6 +12,7 @@ import { SimulatedDisk } from './disk.ts'
 import { EventLog } from './event-log.ts'
 import { Faults, LONGEST_CLOCK_STEP_MS } from './faults.ts'
 import { type Fixture, RECEIVERS, START } from './fixture.ts'
+import { LimitedCaller } from './limited-caller.ts'
 import { Machine } from './machine.ts'
 import { Network } from './network.ts'
 import { Random } from './random.ts'
@@ -66,6 +67,7 @@ class World {
   readonly #network: Network
   readonly #receivers: Receivers
   readonly #callers: Callers
+  readonly #limitedCaller: LimitedCaller
   readonly #readers: readonly StreamReader[]
   readonly #faults: Faults
   readonly #fixture: Fixture
@@ -109,6 +111,12 @@ class World {
     })
     const shared = { time, random, network: this.#network, secret: fixture.secret, nextMoment }
     this.#callers = new Callers({ ...shared, note })
+    this.#limitedCaller = new LimitedCaller({
+      time,
+      random,
+      network: this.#network,
+      secret: fixture.limitedSecret,
+    })
     this.#readers = [1_000, 30].map(
       (connectedMs) => new StreamReader({ ...shared, after: fixture.firstCursor, connectedMs }),
     )
@@ -117,6 +125,7 @@ class World {
   run(crashes: number): SimulationReport {
     this.#start()
     this.#callers.start()
+    void this.#limitedCaller.run()
     for (const reader of this.#readers) void reader.run()
     for (let crash = 0; crash < crashes && this.#violations.length === 0; crash++) {
       const isShort = this.#random.chance(SHORT_ROUND_CHANCE)
@@ -240,7 +249,7 @@ class World {
     }
     if (this.time.runUntil(areDelivered, SETTLE_MS)) return
     // A retry that was planned while the clock was ahead is due when the clock shows that time again.
-    this.time.wallOffset += LONGEST_CLOCK_STEP_MS
+    this.time.stepWallClock(LONGEST_CLOCK_STEP_MS)
     if (this.time.runUntil(areDelivered, SETTLE_MS)) return
     this.#violations.push(`${missing.size} webhook events have not arrived, such as ${[...missing][0]}`)
   }
@@ -263,6 +272,8 @@ class World {
     const witnessed = { operations, seenEvents, restarts: this.#restarts, begin }
     this.#violations.push(...violationsOf(witnessed, new EventLog(this.#falsify(events))))
     this.#checkHistories(new EventLog(events))
+    this.#violations.push(...this.#limitedCaller.violations)
+    Object.assign(this.#counts, this.#limitedCaller.counts)
     this.#counts.operations = operations.length
     this.#counts.events = events.length
     this.#counts.deliveries = this.#receivers.accepted.length

@@ -21,7 +21,9 @@ export class VirtualTime {
   /** Milliseconds, by the clock that nobody sets. */
   now = 0
   /** How far the wall clock is ahead of `now`. */
-  wallOffset: number
+  #wallOffset: number
+  /** The sum of all steps forward of the wall clock. */
+  #steppedMs = 0
   /** Counts the ends of the simulated process. What belongs to an earlier process has ended. */
   processNumber = 0
   readonly #random: Random
@@ -32,11 +34,22 @@ export class VirtualTime {
   #tasksScheduled = 0
 
   constructor(startTime: number, seed: number) {
-    this.wallOffset = startTime
+    this.#wallOffset = startTime
     this.#random = new Random(seed)
   }
 
-  readonly wallClock = (): number => Math.floor(this.now + this.wallOffset)
+  readonly wallClock = (): number => Math.floor(this.now + this.#wallOffset)
+
+  /** Sets the wall clock forward, or back. */
+  stepWallClock(ms: number): void {
+    this.#wallOffset += ms
+    this.#steppedMs += Math.max(0, ms)
+  }
+
+  /** The time that seems to have passed by a wall clock that is never set back. */
+  get elapsed(): number {
+    return this.now + this.#steppedMs
+  }
 
   /** Schedules work of the world around the simulated process. */
   after(ms: number, run: () => void): void {

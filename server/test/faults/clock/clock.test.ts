@@ -11,13 +11,6 @@ const DAY = 24 * HOUR
 const MINUTE_LIMIT = { perMinute: 3, perDay: 1_000 }
 const DAY_LIMIT = { perMinute: 100, perDay: 3 }
 
-const JUMPS: readonly (readonly [string, number])[] = [
-  ['forward by an hour', HOUR],
-  ['back by an hour', -HOUR],
-  ['forward by a day', DAY],
-  ['back by a day', -DAY],
-]
-
 describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (store) => {
   let shop: ClockShop
   beforeAll(async () => {
@@ -25,80 +18,73 @@ describe.each(['sqlite', 'postgres'] as const)('when the clock jumps, on %s', (s
   })
   afterAll(() => shop.close())
 
-  test.each(JUMPS)('%s, a key over its minute waits no longer than announced', async (_, jump) => {
+  test('back by an hour, a key over its minute waits no longer than announced', async () => {
     const { secret } = await shop.createKey({ perMinute: 5, perDay: 1_000 })
     expect(waitOf(await shop.listOften(secret, 6))).toBe(60)
     shop.now += 20 * SECOND
     expect(waitOf(await shop.list(secret))).toBe(40)
-    shop.now += jump
+    shop.now -= HOUR
     const after = await shop.list(secret)
-    if (jump > 0) return expect(after.status).toBe(200)
     expect([after.status, waitOf(after)]).toEqual([429, 40])
     expect(resetOf(after)).toBe(shop.now / SECOND + 40)
     shop.now += 40 * SECOND
     expect((await shop.list(secret)).status).toBe(200)
   })
 
-  test.each(JUMPS)('%s, a key over its day waits no longer than announced', async (_, jump) => {
+  test('back by an hour, a key over its day waits no longer than announced', async () => {
     const { secret } = await shop.createKey(DAY_LIMIT)
     expect(waitOf(await shop.listOften(secret, 4))).toBe(DAY / SECOND)
     shop.now += 2 * HOUR
     expect(waitOf(await shop.list(secret))).toBe((22 * HOUR) / SECOND)
-    shop.now += jump
+    shop.now -= HOUR
     const after = await shop.list(secret)
-    if (jump === DAY) return expect(after.status).toBe(200)
-    const left = jump > 0 ? 21 * HOUR : 22 * HOUR
-    expect([after.status, waitOf(after)]).toEqual([429, left / SECOND])
-    shop.now += left
+    expect([after.status, waitOf(after)]).toEqual([429, (22 * HOUR) / SECOND])
+    shop.now += 22 * HOUR
     expect((await shop.list(secret)).status).toBe(200)
   })
 
-  test.each(JUMPS)('%s, a ban ends at its intended time, also across restarts', async (_, jump) => {
+  test('back by an hour, a ban ends at its intended time, also across restarts', async () => {
     const { id, secret } = await shop.createKey(MINUTE_LIMIT)
     expect(waitOf(await shop.provokeBan(secret))).toBe(300)
     shop.now += MINUTE
     await shop.list(secret)
-    shop.now += jump
+    shop.now -= HOUR
     const after = await shop.list(secret)
-    if (jump > 0) expect(after.status).toBe(200)
-    else expect([after.error.code, waitOf(after)]).toEqual(['key_banned', 240])
+    expect([after.error.code, waitOf(after)]).toEqual(['key_banned', 240])
     await shop.restart()
     shop.now += 2 * MINUTE
     await shop.restart()
     const later = await shop.list(secret)
-    if (jump < 0) expect([later.error.code, waitOf(later)]).toEqual(['key_banned', 120])
+    expect([later.error.code, waitOf(later)]).toEqual(['key_banned', 120])
     shop.now += 2 * MINUTE
     expect((await shop.list(secret)).status).toBe(200)
     await shop.restart()
     expect((await shop.store.findKeyRecord(id))?.banEndsAt).toBeLessThanOrEqual(shop.now)
   })
 
-  test.each(JUMPS)('%s, the next ban doubles', async (_, jump) => {
+  test('forward by an hour, the next ban doubles', async () => {
     const { secret } = await shop.createKey(MINUTE_LIMIT)
     await shop.provokeBan(secret)
     shop.now += 5 * MINUTE
     expect((await shop.list(secret)).status).toBe(200)
-    shop.now += jump
-    const again = await shop.provokeBan(secret)
-    // A ban that ended a day ago is forgotten: the next one counts as the first.
-    expect(waitOf(again)).toBe(jump === DAY ? 300 : 600)
+    shop.now += HOUR
+    expect(waitOf(await shop.provokeBan(secret))).toBe(600)
     await shop.restart()
     expect((await shop.list(secret)).error.code).toBe('key_banned')
   })
 
-  test.each(JUMPS)('%s, a minute allows no more than the plan', async (_, jump) => {
+  test('back by an hour, a minute allows no more than the plan', async () => {
     const { secret } = await shop.createKey(MINUTE_LIMIT)
     await shop.listOften(secret, 2)
-    shop.now += jump
+    shop.now -= HOUR
     const statuses: number[] = []
     for (let sent = 0; sent < 4; sent++) statuses.push((await shop.list(secret)).status)
-    // A clock that is set forward looks like time that has passed; set back, it restores nothing.
-    expect(statuses.filter((status) => status === 200)).toHaveLength(jump > 0 ? 3 : 1)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
   })
 
-  test.each(JUMPS)('%s, a caller without a key waits no longer than a minute', async (_, jump) => {
+  test('back by a day, a caller without a key waits no longer than a minute', async () => {
     await shop.listOften(undefined, 4)
-    shop.now += jump
+    shop.now -= DAY
     const answer = await shop.listOften(undefined, 4)
     expect(answer.status).toBe(429)
     expect(waitOf(answer)).toBeLessThanOrEqual(60)
