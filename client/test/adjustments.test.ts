@@ -3,14 +3,13 @@ import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
 import type { StockChange } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientAt, clientOf } from './support/live-service.ts'
+import { clientAt, clientOf, startClient } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 const LAST = 9223372036854775807n
 
 test('one change returns one entry, and the history has its reason and reference', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client, service } = await startClient()
   const adjustment = { reason: 'sold', reference: 'order 17' } as const
   const changes = [{ petId: ODD, delta: -2 }]
   expect(await client.inventory.adjust({ ...adjustment, changes })).toEqual([
@@ -87,8 +86,7 @@ test('sell, receive and count book one line or many, with a reference', async ()
 })
 
 test('sell never takes units that open orders reserve, and adjust may', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   await client.orders.create({ petId: ODD, quantity: 6 })
   await client.inventory.sell({ petId: ODD, quantity: 1 })
   const refused = await failureOf(client.inventory.sell({ petId: ODD, quantity: 1 }))

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { PETS, TestService } from '../../server/test/support/test-service.ts'
+import { PETS } from '../../server/test/support/test-service.ts'
 import type { PetstoreClient } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientOf } from './support/live-service.ts'
+import { startClient } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 const LOWEST = -9223372036854775808n
@@ -12,8 +12,7 @@ const namesOf = async (client: PetstoreClient) =>
   (await Array.fromAsync(client.catalog.list())).map(({ name }) => name)
 
 test('a pet is created with its entry, changed and removed, whatever its id', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const record = { id: LOWEST, name: 'Rex', categoryId: 1n, barcode: BARCODE, lowStockAt: 2 }
   const pet = await client.pets.create({ ...record, quantity: 7 })
   expect(pet).toEqual({ ...record, status: 'available' })
@@ -33,8 +32,7 @@ test('a pet is created with its entry, changed and removed, whatever its id', as
 })
 
 test('the history of pets has each edit once, newest first, with exact ids', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   await client.pets.create({ id: LOWEST, name: 'Rex', categoryId: 1n })
   await client.pets.update(LOWEST, { barcode: BARCODE })
   await client.pets.remove(LOWEST)
@@ -47,8 +45,7 @@ test('the history of pets has each edit once, newest first, with exact ids', asy
 })
 
 test('categories are created, listed over all pages, changed, and removed when they have no pets', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const known = await Array.fromAsync(client.categories.list())
   const fish = await client.categories.create({ id: ODD, name: 'Fish', lowStockAt: 20 })
   expect(fish).toEqual({ id: ODD, name: 'Fish', lowStockAt: 20 })
@@ -66,8 +63,7 @@ test('categories are created, listed over all pages, changed, and removed when t
 })
 
 test('events report the pet, its low stock and recovery, and its removal', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const reported: unknown[] = []
   for await (const event of client.inventory.events()) {
     if (event.type === 'ready') {

@@ -1,11 +1,9 @@
 import { expect, test } from 'bun:test'
-import { TestService } from '../../server/test/support/test-service.ts'
 import { entryTag } from '../src/index.ts'
-import { clientOf } from './support/live-service.ts'
+import { startClient } from './support/live-service.ts'
 
 test('entryTag is the tag that the service uses, in every status', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const { items: list } = await client.inventory.list()
   expect(new Set(list.map(({ status }) => status))).toEqual(new Set(['available', 'pending', 'sold']))
   for (const item of list) {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { TestService } from '../../server/test/support/test-service.ts'
 import { type InventoryEvent, isPetstoreError } from '../src/index.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
-import { clientAt, clientOf } from './support/live-service.ts'
+import { clientAt, clientOf, startClient } from './support/live-service.ts'
 
 /** A clock that runs a hundred times as fast. */
 const hurried = {
@@ -66,8 +66,7 @@ test('a reader that is cut again and again during 1,000 changes receives each ex
 }, 120_000)
 
 test('a stream resumes after the event whose id it is given', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const [ready] = await takeUntil(client.inventory.events(), () => true)
   await client.inventory.set(1n, { quantity: 5 })
   await client.inventory.set(9223372036854775807n, { quantity: 6 })
@@ -194,8 +193,7 @@ test('relist is passed on, unknown and incomplete events are not; an idle connec
 })
 
 test('a filtered stream has only events of the given kinds and pet', async () => {
-  const service = await TestService.start({ realTime: true })
-  const client = clientOf(service)
+  const { client } = await startClient({}, { realTime: true })
   let begin = () => {}
   const ready = new Promise<void>((resolve) => {
     begin = resolve

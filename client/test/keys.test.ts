@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { TestService } from '../../server/test/support/test-service.ts'
-import { clientOf } from './support/live-service.ts'
+import { clientOf, startClient } from './support/live-service.ts'
 
 test('keys are created, listed, changed, rotated and revoked', async () => {
   const client = clientOf(await TestService.start())
@@ -19,8 +19,7 @@ test('keys are created, listed, changed, rotated and revoked', async () => {
 })
 
 test('a client whose apiKey is a pairing code gets the key of the code', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client, service } = await startClient()
   const { id } = await service.createKey('pro', { name: 'The till' })
   const { code } = await client.keys.createPairingCode(id)
   const paired = await clientOf(service, { apiKey: code }).keys.pair()

@@ -1,14 +1,13 @@
 import { expect, test } from 'bun:test'
 import { PETS, TestService } from '../../server/test/support/test-service.ts'
 import { etagOf } from '../src/request.ts'
-import { clientOf } from './support/live-service.ts'
+import { clientOf, startClient } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 const LAST = 9223372036854775807n
 
 test('ids are exact in every operation, in and out', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const ids = PETS.map(({ id }) => id)
 
   expect((await client.inventory.list()).items.map(({ petId }) => petId)).toEqual(ids)
@@ -72,8 +71,7 @@ test('a known list or entry that has not changed is returned as the same object'
 })
 
 test('etagOf and ifMatch change or remove any record only in the state that it names', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const category = await client.categories.create({ name: 'Birds' })
   const renamed = await client.categories.update(
     category.id,

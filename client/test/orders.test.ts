@@ -9,7 +9,7 @@ import {
   PetstoreError,
 } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientOf } from './support/live-service.ts'
+import { clientOf, startClient } from './support/live-service.ts'
 import { VirtualTime } from './support/virtual-time.ts'
 
 const ODD = 9007199254740993n
@@ -29,8 +29,7 @@ async function made(service: TestService, count: number, petId = 1n): Promise<bi
 }
 
 test('an order reserves units, is completed, and appears in the history', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client, service } = await startClient()
   const order = await client.orders.create({ petId: ODD, quantity: 2, shipDate: '2026-12-24T18:00:00+01:00' })
   expect(order).toMatchObject({
     petId: ODD,
@@ -66,8 +65,7 @@ test('an order reserves units, is completed, and appears in the history', async 
 })
 
 test('an order of too many units is an InsufficientStockError with the available units', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client, service } = await startClient()
   await client.orders.create({ petId: LAST, quantity: 4 })
   const before = await service.contents()
   const error = await failureOf(client.orders.create({ petId: LAST, quantity: 4 }))
@@ -85,8 +83,7 @@ test('an order of too many units is an InsufficientStockError with the available
 })
 
 test('completing an order or adjusting beyond the stock is an InsufficientStockError too', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const { id } = await client.orders.create({ petId: 1n, quantity: 3 })
   await client.inventory.set(1n, { quantity: 2 })
   const incomplete = await failureOf(client.orders.complete(id))
@@ -104,8 +101,7 @@ test('completing an order or adjusting beyond the stock is an InsufficientStockE
 })
 
 test('changing a closed order is an OrderClosedError with its state', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client, service } = await startClient()
   const hold = await client.orders.create({ petId: 1n, quantity: 1, holdSeconds: 1 })
   const cancelled = await client.orders.create({ petId: 1n, quantity: 1 })
   const complete = await client.orders.create({ petId: 1n, quantity: 1 })

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../../server/test/cli/running-petstore.ts'
 import { freePort } from '../../server/test/support/free-port.ts'
-import { TestService } from '../../server/test/support/test-service.ts'
 import { buildClient, ROOT, run } from './support/built-client.ts'
-import { clientOf } from './support/live-service.ts'
+import { startClient } from './support/live-service.ts'
 import { startReceiver } from './support/receiver-process.ts'
 
 const readme = await Bun.file(`${ROOT}client/README.md`).text()
@@ -35,8 +34,7 @@ test('the examples of the README run in order against the demo, and print what t
 test('the receiver of the README runs as printed, accepts deliveries and refuses other requests', async () => {
   await buildClient()
   await Bun.write(receiverPath, receiver)
-  const service = await TestService.start({ realTime: true, settings: { webhookPrivateAddresses: 'on' } })
-  const client = clientOf(service)
+  const { client } = await startClient({}, { realTime: true, settings: { webhookPrivateAddresses: 'on' } })
   const port = freePort()
   const url = `http://127.0.0.1:${port}/hooks`
   const { id, secret } = await client.webhooks.create({ url, kinds: ['stock.changed'] })

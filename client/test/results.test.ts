@@ -3,13 +3,12 @@ import { deepStrictEqual } from 'node:assert/strict'
 import { TestService } from '../../server/test/support/test-service.ts'
 import { InsufficientStockError } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
-import { clientOf } from './support/live-service.ts'
+import { clientOf, startClient } from './support/live-service.ts'
 
 const ODD = 9007199254740993n
 
 test('ids are accepted as bigint, number or string', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   for (const petId of [1n, 1, '1']) expect((await client.inventory.get(petId)).petId).toBe(1n)
   const order = await client.orders.create({ petId: 1, quantity: 1 })
   expect((await client.orders.get(String(order.id))).id).toBe(order.id)
@@ -60,8 +59,7 @@ test('a list is requested when it is awaited or iterated, and its first page onc
 })
 
 test('a list has catch and finally, and iterating it throws what awaiting it throws', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const wrong = client.orders.list({ limit: 0 })
   expect(await failureOf(wrong.catch((error) => Promise.reject(error)))).toMatchObject({
     code: 'invalid_request',

@@ -4,7 +4,7 @@ import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
 import { failureOf } from './support/failure-of.ts'
 import { FaultyFetch } from './support/faulty-fetch.ts'
-import { clientAt, clientOf } from './support/live-service.ts'
+import { clientAt, clientOf, startClient } from './support/live-service.ts'
 import { recordedSleeps } from './support/recorded-sleeps.ts'
 import { VirtualTime } from './support/virtual-time.ts'
 
@@ -100,8 +100,7 @@ test('an update with ifMatch whose response was lost gets that response, even af
 })
 
 test('an aborted signal ends a call before it is sent, in flight, and while it waits to retry', async () => {
-  const service = await TestService.start()
-  const client = clientOf(service)
+  const { client } = await startClient()
   const gone = AbortSignal.abort(new Error('never mind'))
   await expect(client.inventory.list({ signal: gone }).then()).rejects.toThrow('never mind')
   const delivery = { petId: 1n, quantity: 1 }

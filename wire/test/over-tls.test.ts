@@ -1,8 +1,7 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:tls'
 import { ByteReader } from './byte-reader.ts'
-import { decodeChunks } from './decode-chunks.ts'
-import { answerOf, type Echo, echo, listenWith } from './echo-server.ts'
+import { type Echo, echo, listenWith } from './echo-server.ts'
 import { HostileSocket } from './hostile-socket.ts'
 import {
   CERTIFICATE,
@@ -14,18 +13,7 @@ import {
   RSA_PRIVATE_KEY,
 } from './test-certificate.ts'
 
-const BIG = Buffer.from(Uint32Array.from({ length: (5 * 1024 * 1024) / 4 }, (_, index) => index).buffer)
-
-const listener = listenWith(
-  (request) => {
-    if (request.path === '/bytes') return answerOf(BIG)
-    if (request.path !== '/parts') return echo(request)
-    return answerOf(
-      Array.from({ length: 80 }, (_, index) => BIG.subarray(index * 65_536, (index + 1) * 65_536)),
-    )
-  },
-  { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } },
-)
+const listener = listenWith(echo, { tls: { cert: CERTIFICATE, key: PRIVATE_KEY } })
 afterAll(() => listener.stop(0))
 
 const address = `https://localhost:${listener.port}`
@@ -50,17 +38,6 @@ describe('over TLS', () => {
     const text = (await reader.rest()).toString('latin1')
     expect(text.match(/"path":"[^"]*"/g)).toEqual(['"path":"/1"', '"path":"/2"'])
   })
-
-  test.each(['/bytes', '/parts'])(
-    '5 MiB arrive unchanged at a client that waits first: %s',
-    async (target) => {
-      const reader = await ByteReader.open(listener.port, true)
-      reader.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)
-      await Bun.sleep(30)
-      const { body } = await reader.lastAnswer()
-      expect((target === '/parts' ? decodeChunks(body) : body).equals(BIG)).toBe(true)
-    },
-  )
 
   test.each([
     ['AES128-SHA', false],

@@ -1,8 +1,17 @@
-import type { TestService } from '../../../server/test/support/test-service.ts'
+import { TestService } from '../../../server/test/support/test-service.ts'
 import { type IdKind, PetstoreClient, type PetstoreClientOptions } from '../../src/index.ts'
 import { SYSTEM_TIME, type Time } from '../../src/waiting.ts'
 
 export type TestOptions<Ids extends IdKind = 'bigint'> = Partial<PetstoreClientOptions<Ids> & Time>
+
+/** A service with the default pets, and a client of it. */
+export async function startClient(
+  options: TestOptions = {},
+  serviceOptions: Parameters<typeof TestService.start>[0] = {},
+): Promise<{ readonly client: PetstoreClient; readonly service: TestService }> {
+  const service = await TestService.start(serviceOptions)
+  return { service, client: clientOf(service, options) }
+}
 
 /** A client of the service; its key has a high limit unless the options contain another. */
 export function clientOf<Ids extends IdKind = 'bigint'>(
