@@ -1,5 +1,4 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { until } from '../support/until.ts'
 import { type Shown, WebhookDesk } from './webhook-desk.ts'
 
 setDefaultTimeout(120_000)
@@ -84,7 +83,8 @@ test('the webhook of a revoked key can be taken over by a key that manages keys'
   expect([refused.status, refused.error.code]).toEqual([403, 'forbidden'])
   const { status, json } = await desk.sent('POST', `/webhooks/${id}/take-over`)
   expect([status, (json as Shown).state, (json as Shown).createdBy === owner.id]).toEqual([200, 'on', false])
-  await until(() => desk.receiver.all.length === 1)
+  // A delivery that was being sent when the webhook was changed may be repeated.
+  await desk.arrived(1)
 })
 
 test('the changes of a webhook are in the audit of its key, with details for keys that may read webhooks', async () => {
