@@ -104,7 +104,8 @@ describe(`others are served as usual, and memory stays bounded, under (seed ${SE
 
   test('slow senders of headers and of bodies, which are disconnected like the idle ones', async () => {
     await Promise.all(lingering.map(({ allClosed }) => allClosed))
-    await until(async () => (await service.metric('process_open_fds')) <= quietFiles + 5)
+    // The worker that copies a long write-ahead log has opened a few files meanwhile.
+    await until(async () => (await service.metric('process_open_fds')) <= quietFiles + 10)
     await expectOthersAreServed()
     expect(
       await service.metric('petstore_requests_total', { operation: 'updateInventory', status: '500' }),
