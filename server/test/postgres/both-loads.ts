@@ -1,4 +1,3 @@
-import type { TortureSummary } from '../../scripts/torture-task.ts'
 import type { Store } from '../../src/store/store.ts'
 import { historyOf } from '../support/whole-store.ts'
 import { KeyedLoad } from './keyed-load.ts'
@@ -57,16 +56,5 @@ export async function violationsOf(
       made: [...made, ...keyed.made],
     }),
     ...keyed.surprises,
-  ]
-}
-
-/** The figures of the requests with keys. */
-export function keyedFigures({ counts }: KeyedLoad): TortureSummary['figures'] {
-  return [
-    ['adjustments and updates with a key made', String(counts.made)],
-    ['refused', String(counts.refused)],
-    ['repeated', String(counts.repeated)],
-    ['first answered after a crash', String(counts.unanswered)],
-    ['keys used for another request', String(counts.reused)],
   ]
 }

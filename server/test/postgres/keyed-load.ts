@@ -22,8 +22,6 @@ export interface KeyedLoadOptions {
   readonly nextValue: () => number
   /** From 0 up to 1; decides what is sent. */
   readonly random: () => number
-  /** Called for each successful request, before its caller continues. */
-  readonly onMade?: (made: MadeRequest) => void
 }
 
 /**
@@ -233,7 +231,6 @@ export class KeyedLoad {
     }
     this.counts.made++
     this.made.push({ changes, ...during })
-    this.#options.onMade?.({ changes, ...during })
   }
 
   /** Each detail names the quantity that caused its rejection: the pet had it, and it justifies the rejection. */

@@ -19,8 +19,6 @@ interface Shelf {
 export class Playback {
   /** The orders after all replayed events. */
   readonly orders = new Map<bigint, Order>()
-  /** The minimum of available units, of all pets and moments. */
-  leastAvailable = Number.POSITIVE_INFINITY
   readonly #shelves = new Map<bigint, Shelf>()
 
   constructor(quantities: ReadonlyMap<bigint, number>) {
@@ -40,9 +38,6 @@ export class Playback {
       const shelf = this.#shelves.get(petId)
       if (shelf === undefined) return [`petId ${petId} is not known`]
       const trouble = event.kind === 'order' ? this.#ordered(shelf, event) : changed(shelf, event)
-      // Units removed for an order stay reserved until the event of the order, which comes next.
-      const available = availableOf(shelf) + (shelf.sold?.units ?? 0)
-      this.leastAvailable = Math.min(this.leastAvailable, available)
       return trouble === undefined ? [] : [`petId ${petId}: ${trouble}`]
     })
   }
