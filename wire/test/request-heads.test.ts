@@ -152,6 +152,13 @@ describe('a chunk is refused', () => {
       expect(await responseTo(`${head}4${extension}\r\npets\r\n0\r\n\r\n`)).toBe('malformed')
     },
   )
+
+  test.each([
+    ['that is longer than its size', 'PATCH / HTTP/1.1\r\nHost: a', '4\r\npetshop\r\n0\r\n\r\n'],
+    ['over HTTP/1.0', 'PATCH / HTTP/1.0', '4\r\npets\r\n0\r\n\r\n'],
+  ])('%s', async (_, head, body) => {
+    expect(await responseTo(`${head}\r\nTransfer-Encoding: chunked\r\n\r\n${body}`)).toBe('malformed')
+  })
 })
 
 describe('repeated headers of one connection', () => {
