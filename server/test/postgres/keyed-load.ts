@@ -154,7 +154,8 @@ export class KeyedLoad {
       left.delete(petId)
       wishes.push(await this.#wish(petId, addresses))
     }
-    if (random() < 0.03) wishes.push({ petId: UNKNOWN_PET, delta: 1 })
+    // Not a fourth: a repeated refusal lists only the first three failures.
+    if (random() < 0.03) wishes[0] = { petId: UNKNOWN_PET, delta: 1 }
     const body = JSON.stringify({ reason: 'corrected', changes: wishes })
     const request = { method: 'POST', path: '/inventory/adjustments', body, wishes }
     return { ...facts, ...request, began: performance.now() }
