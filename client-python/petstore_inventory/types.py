@@ -54,6 +54,7 @@ class PetEvent(TypedDict):
     status: PetStatus
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Dict[str, Any]]
     quantity: int
     at: str
     keyId: str
@@ -156,6 +157,7 @@ class NewPet(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Dict[str, Any]]
     quantity: NotRequired[int]
     id: NotRequired[int]
 
@@ -167,6 +169,7 @@ class Pet(TypedDict):
     status: PetStatus
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Dict[str, Any]]
 
 
 class PetBatch(TypedDict):
@@ -189,6 +192,7 @@ class PetUpdate(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
+    metadata: NotRequired[Optional[Dict[str, Any]]]
 
 
 class NewCategory(TypedDict):
@@ -404,6 +408,7 @@ class SearchRow(TypedDict):
     categoryId: int
     status: PetStatus
     barcode: NotRequired[str]
+    metadata: NotRequired[Dict[str, Any]]
     quantity: int
     reserved: int
     lowStockAt: NotRequired[int]
@@ -418,6 +423,7 @@ class CatalogEntry(TypedDict):
     categoryId: int
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Dict[str, Any]]
 
 
 class PetEdit(TypedDict):
@@ -525,6 +531,7 @@ class PetUpsert(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
+    metadata: NotRequired[Optional[Dict[str, Any]]]
     quantity: NotRequired[int]
 
 
@@ -559,4 +566,4 @@ AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]
 AdjustmentEffect = Literal["applied", "already_counted", "superseded"]
-EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt"]
+EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt", "metadata"]

@@ -74,6 +74,8 @@ export interface PetEvent {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+  readonly metadata?: NoFields
   /** Units on the shelf. */
   readonly quantity: number
   /** When the change was recorded, in UTC. */
@@ -233,6 +235,8 @@ export interface NewPet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+  readonly metadata?: NoFields
   /** Units on the shelf; 0 if the field is absent. */
   readonly quantity?: number
   /** Identifier of the pet. If it is absent, the service chooses a free one. */
@@ -251,6 +255,8 @@ export interface Pet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+  readonly metadata?: NoFields
 }
 
 /** Either all pets are created or updated, or none. */
@@ -277,6 +283,7 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: NoFields | null
 }
 
 export interface NewCategory {
@@ -780,6 +787,8 @@ export interface SearchRow {
   readonly status: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
+  /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+  readonly metadata?: NoFields
   /** Units on the shelf. */
   readonly quantity: number
   /** Units that open orders reserve. */
@@ -805,6 +814,8 @@ export interface CatalogEntry {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+  readonly metadata?: NoFields
 }
 
 /** `pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes. */
@@ -989,6 +1000,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: NoFields | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }
@@ -1045,7 +1057,7 @@ export interface CountChange {
 export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
 
 /** A field of a pet. */
-export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt'
+export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt' | 'metadata'
 
 /** The parameters, body and response of each operation. */
 export interface Operations {
