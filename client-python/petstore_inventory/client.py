@@ -68,7 +68,7 @@ class Petstore(Resources):
         Yields every change from now on, or from the one after `last_event_id`, without an end. A lost connection is
         resumed without a gap. After an event of type `relist`, read the lists again and go on.
         """
-        query = {"kinds": None if kinds is None else ",".join(kinds), "petId": pet_id}
+        query = {"kinds": kinds, "petId": pet_id}
         return follow_events(self._transport, query, last_event_id, self._retries)
 
     def close(self) -> None:

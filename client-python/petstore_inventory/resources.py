@@ -64,10 +64,11 @@ class InventoryMethods(Resource):
         **options: Unpack[WriteOptions],
     ) -> types.AdjustmentResult:
         """
-        Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the
-        reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error
-        lists every change that cannot be made. An adjustment counts as one request. Experimental: the request
-        shape may change before it becomes stable. The key needs the permission `stock`.
+        Records an adjustment: changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new
+        count, with the reason and the time. Either all changes are made, in one commit, or none, unless
+        `onConflict` says otherwise. If none is made, `details` of the error lists every change that cannot be
+        made. A count is recorded even if it confirms the quantity. An adjustment counts as one request. The key
+        needs the permission `stock`.
         """
         return self._transport.write("POST", "/inventory/adjustments", body, **options)
 
@@ -102,7 +103,7 @@ class InventoryMethods(Resource):
         who: Optional[str] = None,
         since: Optional[str] = None,
         until: Optional[str] = None,
-        reason: Optional[types.Reason] = None,
+        reason: Optional[types.RecordedReason] = None,
         reference: Optional[str] = None,
         page_size: Optional[int] = None,
         **options: Unpack[CallOptions],
@@ -133,6 +134,52 @@ class InventoryMethods(Resource):
         parameters to narrow the search.
         """
         return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "low": low, "below": below, "sort": sort, "limit": page_size}, **options)
+
+
+class AdjustmentsMethods(Resource):
+    def list(
+        self,
+        *,
+        pet_id: Optional[int] = None,
+        reason: Optional[types.RecordedReason] = None,
+        key_id: Optional[str] = None,
+        reference: Optional[str] = None,
+        order_id: Optional[int] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        page_size: Optional[int] = None,
+        **options: Unpack[CallOptions],
+    ) -> Iterator[types.Adjustment]:
+        """
+        Returns the adjustments that match every given parameter, the latest recorded first, in pages:
+        deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was
+        created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer
+        adjustments than `limit`, or none, and still link to the next page.
+        """
+        return self._transport.pages("/inventory/adjustments", query={"petId": pet_id, "reason": reason, "keyId": key_id, "reference": reference, "orderId": order_id, "since": since, "until": until, "limit": page_size}, **options)
+
+    def get(
+        self,
+        adjustment_id: int,
+        **options: Unpack[CallOptions],
+    ) -> types.Adjustment:
+        """
+        Returns an adjustment with its lines, and what has reversed it.
+        """
+        return self._transport.read(f"/inventory/adjustments/{int64(adjustment_id)}", **options)
+
+    def reverse(
+        self,
+        adjustment_id: int,
+        body: Optional[types.Reversal] = None,
+        **options: Unpack[WriteOptions],
+    ) -> types.AdjustmentResult:
+        """
+        Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, whoever
+        asks: then the response is 409 `already_reversed`. A count is reversed to the quantity that the pet
+        would have without it. A reversal cannot be reversed. The key needs the permission `stock`.
+        """
+        return self._transport.write("POST", f"/inventory/adjustments/{int64(adjustment_id)}/reverse", body or {}, **options)
 
 
 class PetsMethods(Resource):
@@ -637,6 +684,7 @@ class Resources:
 
     def __init__(self, transport: Transport) -> None:
         self.inventory = InventoryMethods(transport)
+        self.adjustments = AdjustmentsMethods(transport)
         self.pets = PetsMethods(transport)
         self.catalog = CatalogMethods(transport)
         self.categories = CategoriesMethods(transport)

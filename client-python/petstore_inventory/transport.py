@@ -10,7 +10,7 @@ import socket
 import time
 import uuid
 from collections import deque
-from typing import Any, Deque, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypedDict, Union
+from typing import Any, Deque, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from .errors import PetstoreError
@@ -23,7 +23,7 @@ DECIDED = frozenset({404, 409, 412})
 NEXT_PAGE = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 
-Query = Mapping[str, Union[str, int, bool, None]]
+Query = Mapping[str, Union[str, int, bool, Sequence[str], Sequence[int], None]]
 
 
 class CallOptions(TypedDict, total=False):
@@ -277,7 +277,9 @@ def query_text(query: Query) -> str:
     return "?" + urlencode(fields) if fields else ""
 
 
-def wire_text(value: Union[str, int, bool]) -> str:
+def wire_text(value: Union[str, int, bool, Sequence[str], Sequence[int]]) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(part) for part in value)
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 

@@ -61,7 +61,7 @@ function isInt64(schema: Schema): boolean {
   return isUnbounded || (variantsOf(schema)?.some(isInt64) ?? false)
 }
 
-/** The names of all int64 fields. Throws if one of them is also the name of another number. */
+/** The names of all int64 fields. Throws if one of them is also the name of another number, or a list has other numbers. */
 function int64Names({ components }: Contract): readonly string[] {
   const names = new Set<string>()
   const otherNumbers = new Set<string>()
@@ -72,7 +72,8 @@ function int64Names({ components }: Contract): readonly string[] {
       visit(field)
     }
     if (schema.items !== undefined) {
-      if (isInt64(schema.items)) throw new Error('contract-types.ts does not support lists of int64')
+      const isOtherNumber = schema.items.type === 'integer' && !isInt64(schema.items)
+      if (isOtherNumber) throw new Error('contract-types.ts supports no lists of numbers but of int64')
       visit(schema.items)
     }
     for (const variant of schema.anyOf ?? schema.oneOf ?? []) visit(variant)
@@ -128,9 +129,10 @@ function queryName({ id }: Operation): string {
 }
 
 function queryType(operation: Operation): string {
-  const fields = operation.query.map(({ name, required, description, schema }) => {
-    const type = isInt64(schema) ? 'IdInput' : typeOf(schema)
-    return `${comment(description)}readonly ${name}${required ? '' : '?'}: ${type}${required ? '' : ' | undefined'}`
+  const fields = operation.query.map((parameter) => {
+    const { name, required, description } = parameter
+    const type = parameterType(parameter)
+    return `${comment(description)}readonly ${name}${required ? `: ${type}` : `?: ${type} | undefined`}`
   })
   return `/** The parameters of \`${operation.resource}.${operation.name}\`. */
 export interface ${queryName(operation)} {
@@ -147,15 +149,16 @@ function optionsType(operation: Operation): string {
   ].join(' & ')
 }
 
-function parameter({ name, schema }: Parameter): string {
-  return `${name}: ${isInt64(schema) ? 'IdInput' : typeOf(schema)}`
+function parameterType({ schema }: Parameter): string {
+  if (schema.items !== undefined && isInt64(schema.items)) return 'readonly IdInput[]'
+  return isInt64(schema) ? 'IdInput' : typeOf(schema)
 }
 
 function methodOf(operation: Operation): string {
   const { name, method, path, params, body, isBodyOptional, answer, maxLimit } = operation
   const isOptional = operation.query.every(({ required }) => required !== true)
   const args = [
-    ...params.map(parameter),
+    ...params.map((each) => `${each.name}: ${parameterType(each)}`),
     ...(body === undefined ? [] : [`body: Input<${typeOf(body)}>${isBodyOptional ? ' = {}' : ''}`]),
     `options: ${optionsType(operation)}${isOptional ? ' = {}' : ''}`,
   ]

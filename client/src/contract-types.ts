@@ -8,11 +8,19 @@ export interface ChangeEvent {
   /** The quantity after the change. */
   readonly after: number
   readonly status: PetStatus
-  /** When the change was made, in UTC. */
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
-  readonly reason?: Reason
+  readonly reason?: RecordedReason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
@@ -21,7 +29,11 @@ export interface OrderEvent {
   /** What happened to the order. */
   readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
   readonly order: Order
-  /** When the change was made, in UTC. */
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -39,7 +51,7 @@ export interface LowStockEvent {
   readonly available: number
   /** The threshold that applies; absent if the pet no longer has one. */
   readonly lowStockAt?: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -60,9 +72,10 @@ export interface PetEvent {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
   /** Units on the shelf. */
   readonly quantity: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -71,7 +84,7 @@ export interface PetEvent {
 export interface RemovedEvent {
   /** The pet that was removed. */
   readonly petId: bigint
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -87,7 +100,7 @@ export interface CategoryEvent {
   readonly name: string
   /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -112,14 +125,89 @@ export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf; now, if absent. At most 30 days ago and at most 5 minutes ahead. A difference that happened before the latest count of a pet is recorded and changes nothing, because the count includes it. Later differences are added to a count that is sent late. */
+  readonly occurredAt?: string
+  /** With `skip`, changes that fail because of the stock (404, 409 or 412) are left out and listed in `skipped`, if at least one other can be made. By default, all changes fail together. */
+  readonly onConflict?: 'fail' | 'skip'
   /** If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken. */
   readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
 
 export interface AdjustmentResult {
-  /** The entries after the changes, in the order of the changes. */
+  /** Identifier of the adjustment. */
+  readonly id: bigint
+  readonly reason?: RecordedReason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf, in UTC. */
+  readonly occurredAt: string
+  /** When it was recorded, in UTC. */
+  readonly recordedAt: string
+  /** Public identifier of the API key that made the adjustment. */
+  readonly keyId: string
+  /** The order that was completed by this adjustment. */
+  readonly orderId?: bigint
+  /** The adjustment that this adjustment reverses. */
+  readonly reverses?: bigint
+  /** The adjustments that have reversed units of this one. */
+  readonly reversedBy: readonly bigint[]
+  /** What happened to each pet. */
+  readonly lines: readonly AdjustmentLine[]
+  /** The entries after the changes, in the order of the lines. */
   readonly items: readonly InventoryItem[]
+  /** With `onConflict`: the changes that were left out. */
+  readonly skipped?: readonly ErrorDetail[]
+}
+
+/** Why the stock was adjusted. Only a reversal has the reason `correction`. */
+export type RecordedReason =
+  | 'received'
+  | 'returned'
+  | 'sold'
+  | 'damaged'
+  | 'lost'
+  | 'counted'
+  | 'corrected'
+  | 'correction'
+
+/** A delivery, a sale, a count, a return or a correction: the lines of one commit. It never changes; another adjustment can reverse it. */
+export interface Adjustment {
+  /** Identifier of the adjustment. */
+  readonly id: bigint
+  readonly reason?: RecordedReason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf, in UTC. */
+  readonly occurredAt: string
+  /** When it was recorded, in UTC. */
+  readonly recordedAt: string
+  /** Public identifier of the API key that made the adjustment. */
+  readonly keyId: string
+  /** The order that was completed by this adjustment. */
+  readonly orderId?: bigint
+  /** The adjustment that this adjustment reverses. */
+  readonly reverses?: bigint
+  /** The adjustments that have reversed units of this one. */
+  readonly reversedBy: readonly bigint[]
+  /** What happened to each pet. */
+  readonly lines: readonly AdjustmentLine[]
+}
+
+/** Without `lines`, everything that was not reversed yet is reversed. The reason is `correction` by default. */
+export interface Reversal {
+  readonly reason?: ReversalReason
+  /** A note about the reversal. */
+  readonly note?: string
+  /** When it happened. By default, a correction has the time of the adjustment, and a return happens now. Not before the adjustment, at most 30 days ago and at most 5 minutes ahead. */
+  readonly occurredAt?: string
+  readonly lines?: readonly ReversedLine[]
 }
 
 export interface Availability {
@@ -133,9 +221,6 @@ export interface Availability {
   readonly available: number
 }
 
-/** Why the stock was adjusted. */
-export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
-
 /** The default status is `available`. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
@@ -147,6 +232,7 @@ export interface NewPet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
   /** Units on the shelf; 0 if the field is absent. */
   readonly quantity?: number
   /** Identifier of the pet. If it is absent, the service chooses a free one. */
@@ -165,6 +251,7 @@ export interface Pet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
 }
 
 /** Either all pets are created or updated, or none. */
@@ -191,6 +278,7 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: Readonly<Record<never, never>> | null
 }
 
 export interface NewCategory {
@@ -605,6 +693,8 @@ export interface ErrorBody {
     | 'gone'
     | 'insufficient_stock'
     | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
     | 'in_use'
     | 'already_exists'
     | 'precondition_failed'
@@ -630,6 +720,15 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
+/** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+export type Metadata = Readonly<Record<never, never>>
+
+/** Why the stock was adjusted. */
+export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+
+/** correction: the adjustment never happened. Its reversal has the same time, so a count in between keeps its word. returned: the goods come back now. */
+export type ReversalReason = 'correction' | 'returned'
+
 export interface HistoryEntry {
   /** Identifies the change; opaque. */
   readonly id: string
@@ -637,13 +736,17 @@ export interface HistoryEntry {
   readonly before: number
   /** The quantity after the change. */
   readonly after: number
-  /** When the change was made, in UTC. */
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
-  readonly reason?: Reason
+  readonly reason?: RecordedReason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
@@ -657,13 +760,17 @@ export interface RecentChange {
   readonly before: number
   /** The quantity after the change. */
   readonly after: number
-  /** When the change was made, in UTC. */
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
-  readonly reason?: Reason
+  readonly reason?: RecordedReason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
@@ -678,6 +785,7 @@ export interface SearchRow {
   readonly status: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
+  readonly metadata?: Metadata
   /** Units on the shelf. */
   readonly quantity: number
   /** Units that open orders reserve. */
@@ -703,6 +811,7 @@ export interface CatalogEntry {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
 }
 
 /** `pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes. */
@@ -715,7 +824,7 @@ export interface PetEdit {
   readonly change: 'created' | 'changed' | 'removed'
   /** Name of the pet after the change, or before its removal; absent if the log does not have it. */
   readonly name?: string
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -813,8 +922,68 @@ export interface TestEvent {
   readonly test: boolean
 }
 
-/** Either a difference or a new count. */
+/** Either a difference or a new count, of a pet that `petId` or `barcode` names. */
 export type AdjustmentChange = DeltaChange | CountChange
+
+export interface AdjustmentLine {
+  /** The pet of the line. */
+  readonly petId: bigint
+  /** The quantity before the adjustment was recorded. */
+  readonly before: number
+  /** The quantity after the adjustment was recorded. */
+  readonly after: number
+  /** Units that came in or, if negative, went out. Of a count, what it changed. */
+  readonly delta: number
+  /** The counted quantity. Absent if the line is not a count. */
+  readonly counted?: number
+  readonly effect: AdjustmentEffect
+  /** Units of the line that were reversed since. A reversed count has 1. */
+  readonly reversed: number
+}
+
+export interface ErrorDetail {
+  /** The position of the change in the request, from 0. */
+  readonly index: number
+  /** The pet that the change names; absent if it names none. */
+  readonly petId?: bigint
+  /** The error code of this change. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'gone'
+    | 'insufficient_stock'
+    | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
+    | 'in_use'
+    | 'already_exists'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'idempotency_key_reused'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description. */
+  readonly message: string
+  /** The field of the change that is wrong. */
+  readonly field?: string
+  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
+  readonly available?: number
+  /** With order_closed: the state of the order. */
+  readonly state?: 'complete' | 'cancelled' | 'expired'
+}
+
+export interface ReversedLine {
+  /** The pet of the line. */
+  readonly petId: bigint
+  /** The units to reverse; 1 for a count, which is reversed as a whole. */
+  readonly quantity: number
+}
 
 /** A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId. */
 export interface PetUpsert {
@@ -827,6 +996,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: Readonly<Record<never, never>> | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }
@@ -857,61 +1027,33 @@ export interface SecretHint {
   readonly expiresAt?: string
 }
 
-export interface ErrorDetail {
-  /** The position of the change in the request, from 0. */
-  readonly index: number
-  /** The pet that the change names; absent if it names none. */
-  readonly petId?: bigint
-  /** The error code of this change. */
-  readonly code:
-    | 'invalid_request'
-    | 'unauthorized'
-    | 'forbidden'
-    | 'not_found'
-    | 'method_not_allowed'
-    | 'request_timeout'
-    | 'gone'
-    | 'insufficient_stock'
-    | 'order_closed'
-    | 'in_use'
-    | 'already_exists'
-    | 'precondition_failed'
-    | 'payload_too_large'
-    | 'idempotency_key_reused'
-    | 'rate_limit_exceeded'
-    | 'key_banned'
-    | 'internal_error'
-    | 'service_unavailable'
-  /** Human-readable description. */
-  readonly message: string
-  /** The field of the change that is wrong. */
-  readonly field?: string
-  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
-  readonly available?: number
-  /** With order_closed: the state of the order. */
-  readonly state?: 'complete' | 'cancelled' | 'expired'
-}
-
 export interface DeltaChange {
   /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
+  readonly petId?: bigint
   /** Units that come in or, if negative, go out. */
   readonly delta: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
+  /** The barcode of the pet, in place of its petId. */
+  readonly barcode?: string
 }
 
 export interface CountChange {
   /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
+  readonly petId?: bigint
   /** The new stock count. */
   readonly quantity: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
+  /** The barcode of the pet, in place of its petId. */
+  readonly barcode?: string
 }
 
+/** applied: the line changed the stock, or confirmed it. already_counted: it happened before the latest count, which includes it, so it changed nothing. superseded: it is a count that was made before the latest one, so it changed nothing. */
+export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
+
 /** A field of a pet. */
-export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt'
+export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt' | 'metadata'
 
 /** The data of each event of the stream. */
 export interface EventData {
@@ -971,4 +1113,12 @@ export const WEBHOOK_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** The fields that are int64. */
-export const INT64_FIELDS: ReadonlySet<string> = new Set(['categoryId', 'id', 'petId', 'webhookId'])
+export const INT64_FIELDS: ReadonlySet<string> = new Set([
+  'adjustmentId',
+  'categoryId',
+  'id',
+  'orderId',
+  'petId',
+  'reverses',
+  'webhookId',
+])

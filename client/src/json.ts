@@ -4,7 +4,7 @@ import { INT64_FIELDS } from './contract-types.ts'
 interface ExactJson {
   parse(
     text: string,
-    reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+    reviver: (this: unknown, name: string, value: unknown, context: { readonly source?: string }) => unknown,
   ): unknown
   /** Absent on runtimes that do not pass `source` to the reviver either. */
   rawJSON?(text: string): object
@@ -20,9 +20,11 @@ const exactNumber = rawJSON
 
 /** Parses an object or a list. Its ids are exact over the whole int64 range. */
 export function parseJson(text: string): object {
-  const value = parse(text, (name, part, { source }) =>
-    typeof part === 'number' && INT64_FIELDS.has(name) ? BigInt(source ?? '') : part,
-  )
+  const value = parse(text, function (name, part, { source }) {
+    // The contract has no lists of other numbers.
+    const isId = typeof part === 'number' && (INT64_FIELDS.has(name) || Array.isArray(this))
+    return isId ? BigInt(source ?? '') : part
+  })
   if (typeof value === 'object' && value !== null) return value
   throw new SyntaxError('the JSON is neither an object nor a list')
 }

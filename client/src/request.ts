@@ -108,6 +108,7 @@ export function createCall(
 }
 
 function parameterText(name: string, value: unknown): string {
+  if (Array.isArray(value)) return value.map((part) => parameterText(name, part)).join()
   return String(typeof value === 'number' ? requireExact(name, value) : value)
 }
 

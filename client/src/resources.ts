@@ -1,6 +1,7 @@
 // Generated from openapi.json by client/scripts/contract-types.ts; "npm run contract:client" regenerates it.
 
 import type {
+  Adjustment,
   AdjustmentResult,
   Availability,
   CatalogEntry,
@@ -32,8 +33,9 @@ import type {
   PetBatchResult,
   PetEdit,
   PetUpdate,
-  Reason,
   RecentChange,
+  RecordedReason,
+  Reversal,
   SearchRow,
   Webhook,
   WebhookDelivery,
@@ -46,6 +48,28 @@ import type { IdInput, Input } from './ids.ts'
 import type { List } from './list.ts'
 import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Api } from './request.ts'
+
+/** The parameters of `adjustments.list`. */
+export interface ListAdjustmentsQuery {
+  /** Return only adjustments with a line of this pet. */
+  readonly petId?: IdInput | undefined
+  /** Why the stock was adjusted. Only a reversal has the reason `correction`. */
+  readonly reason?: RecordedReason | undefined
+  /** Return only adjustments of this key. */
+  readonly keyId?: string | undefined
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string | undefined
+  /** Return only the sale of this order, and its reversals. */
+  readonly orderId?: IdInput | undefined
+  /** Return only adjustments that were recorded at or after this time. */
+  readonly since?: string | undefined
+  /** Return only adjustments that were recorded before this time. */
+  readonly until?: string | undefined
+  /** The maximum number of rows in the page. */
+  readonly limit?: number | undefined
+  /** Where the page starts; opaque. The `Link` header with rel="next" of a page has the cursor of the next page. */
+  readonly cursor?: string | undefined
+}
 
 /** The parameters of `inventory.history`. */
 export interface ListInventoryHistoryQuery {
@@ -65,8 +89,8 @@ export interface ListRecentChangesQuery {
   readonly since?: string | undefined
   /** Return only changes before this time. */
   readonly until?: string | undefined
-  /** Why the stock was adjusted. */
-  readonly reason?: Reason | undefined
+  /** Why the stock was adjusted. Only a reversal has the reason `correction`. */
+  readonly reason?: RecordedReason | undefined
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string | undefined
   /** The maximum number of rows in the page. */
@@ -202,7 +226,7 @@ export function inventoryMethods(api: Api) {
     ): Promise<InventoryItem> =>
       api.value<InventoryItem>('PATCH', '/inventory/{petId}', { params: { petId }, body }, options),
 
-    /** Changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, and records the reason. Either all changes are made, in one commit, or none. If none is made, `details` of the error lists every change that cannot be made. An adjustment counts as one request. Experimental: the request shape may change before it becomes stable. The key needs the permission `stock`. */
+    /** Records an adjustment: changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, with the reason and the time. Either all changes are made, in one commit, or none, unless `onConflict` says otherwise. If none is made, `details` of the error lists every change that cannot be made. A count is recorded even if it confirms the quantity. An adjustment counts as one request. The key needs the permission `stock`. */
     adjust: (body: Input<InventoryAdjustment>, options: WriteOptions = {}): Promise<AdjustmentResult> =>
       api.value<AdjustmentResult>('POST', '/inventory/adjustments', { body }, options),
 
@@ -221,6 +245,38 @@ export function inventoryMethods(api: Api) {
     /** Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search. */
     search: (options: SearchInventoryQuery & CallOptions = {}): List<SearchRow> =>
       api.list<SearchRow>('/inventory/search', { maxLimit: 1000 }, options),
+  }
+}
+
+export type AdjustmentsMethods = ReturnType<typeof adjustmentsMethods>
+
+export function adjustmentsMethods(api: Api) {
+  return {
+    /** Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer adjustments than `limit`, or none, and still link to the next page. */
+    list: (options: ListAdjustmentsQuery & CallOptions = {}): List<Adjustment> =>
+      api.list<Adjustment>('/inventory/adjustments', { maxLimit: 200 }, options),
+
+    /** Returns an adjustment with its lines, and what has reversed it. */
+    get: (adjustmentId: IdInput, options: CallOptions = {}): Promise<Adjustment> =>
+      api.value<Adjustment>(
+        'GET',
+        '/inventory/adjustments/{adjustmentId}',
+        { params: { adjustmentId } },
+        options,
+      ),
+
+    /** Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, whoever asks: then the response is 409 `already_reversed`. A count is reversed to the quantity that the pet would have without it. A reversal cannot be reversed. The key needs the permission `stock`. */
+    reverse: (
+      adjustmentId: IdInput,
+      body: Input<Reversal> = {},
+      options: WriteOptions = {},
+    ): Promise<AdjustmentResult> =>
+      api.value<AdjustmentResult>(
+        'POST',
+        '/inventory/adjustments/{adjustmentId}/reverse',
+        { params: { adjustmentId }, body },
+        options,
+      ),
   }
 }
 
@@ -463,6 +519,7 @@ export function limitsMethods(api: Api) {
 /** The methods of the contract, by resource. */
 export class Resources {
   readonly inventory: InventoryMethods
+  readonly adjustments: AdjustmentsMethods
   readonly pets: PetsMethods
   readonly catalog: CatalogMethods
   readonly categories: CategoriesMethods
@@ -473,6 +530,7 @@ export class Resources {
 
   constructor(api: Api) {
     this.inventory = inventoryMethods(api)
+    this.adjustments = adjustmentsMethods(api)
     this.pets = petsMethods(api)
     this.catalog = catalogMethods(api)
     this.categories = categoriesMethods(api)
@@ -489,6 +547,9 @@ export const METHODS = {
   getInventoryItem: 'inventory.get',
   updateInventory: 'inventory.set',
   adjustInventory: 'inventory.adjust',
+  listAdjustments: 'adjustments.list',
+  getAdjustment: 'adjustments.get',
+  reverseAdjustment: 'adjustments.reverse',
   getAvailability: 'inventory.availability',
   listInventoryHistory: 'inventory.history',
   listRecentChanges: 'inventory.changes',

@@ -11,7 +11,7 @@ test('one change returns one entry, and the history has its reason and reference
   const { client, service } = await startClient()
   const adjustment = { reason: 'sold', reference: 'order 17' } as const
   const changes = [{ petId: ODD, delta: -2 }]
-  expect(await client.inventory.adjust({ ...adjustment, changes })).toEqual({
+  expect(await client.inventory.adjust({ ...adjustment, changes })).toMatchObject({
     items: [{ petId: ODD, quantity: 5, status: 'available' }],
   })
   expect(await historyOf(service.store, ODD)).toMatchObject([{ before: 7, after: 5, ...adjustment }])
@@ -89,6 +89,19 @@ test('sell never takes units that open orders reserve, and adjust may', async ()
   expect(refused).toMatchObject({ name: 'InsufficientStockError', code: 'insufficient_stock', petId: ODD })
   const lost = await client.inventory.adjust({ reason: 'lost', changes: [{ petId: ODD, delta: -1 }] })
   expect(lost.items).toMatchObject([{ quantity: 5 }])
+})
+
+test('an adjustment is found, and reversed once', async () => {
+  const { client } = await startClient()
+  const lines = [{ petId: ODD, quantity: 2 }]
+  const sold = await client.inventory.sell(lines, { reference: 'receipt 17' })
+  const reversal = await client.adjustments.reverse(sold.id)
+  expect(reversal).toMatchObject({ reverses: sold.id, items: [{ petId: ODD, quantity: 7 }] })
+  expect(await client.adjustments.get(sold.id)).toMatchObject({ id: sold.id, reversedBy: [reversal.id] })
+  const listed = await Array.fromAsync(client.adjustments.list({ petId: ODD, limit: 1 }))
+  expect(listed.map(({ id }) => id)).toEqual([reversal.id, sold.id])
+  const again = await failureOf(client.adjustments.reverse(sold.id))
+  expect(again).toMatchObject({ code: 'already_reversed', status: 409 })
 })
 
 test('a sale or a delivery without units is refused before anything is sent', async () => {

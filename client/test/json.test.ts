@@ -22,12 +22,13 @@ test('every int64 is parsed exactly, whatever the strings around it contain', ()
 
 test('other numbers stay numbers, ids of keys stay strings, and results are plain objects', () => {
   const text =
-    '{"petId":9223372036854775807,"quantity":9007199254740991,"key":{"id":"key_1"},"details":[{"pet\\u0049d":12}]}'
+    '{"petId":9223372036854775807,"quantity":9007199254740991,"key":{"id":"key_1"},"details":[{"pet\\u0049d":12}],"reversedBy":[9007199254740993]}'
   deepStrictEqual(parseJson(text), {
     petId: 9223372036854775807n,
     quantity: 9007199254740991,
     key: { id: 'key_1' },
     details: [{ petId: 12n }],
+    reversedBy: [9007199254740993n],
   })
 })
 

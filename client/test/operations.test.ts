@@ -18,7 +18,7 @@ test('ids are exact in every operation, in and out', async () => {
   expect(etagOf(last)).toBe('"8-available"')
   expect(await client.inventory.set(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
   const received = client.inventory.receive({ petId: LAST, quantity: 2 })
-  expect(await received).toEqual({ items: [{ petId: LAST, quantity: 10, status: 'available' }] })
+  expect(await received).toMatchObject({ items: [{ petId: LAST, quantity: 10, status: 'available' }] })
   expect((await client.inventory.history(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
   expect((await client.inventory.changes()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
   expect((await client.catalog.list()).items.map(({ petId }) => petId)).toEqual(ids)
