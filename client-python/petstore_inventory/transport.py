@@ -11,7 +11,7 @@ import time
 import uuid
 from collections import deque
 from typing import Any, Deque, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from .errors import PetstoreError
 
@@ -98,14 +98,14 @@ class Transport:
 
     def pages(self, path: str, query: Query = {}, **options: Any) -> Iterator[Any]:
         """Yields the rows of all pages, and requests each page when it is needed."""
-        cursor: Optional[str] = None
+        page: Dict[str, str] = {}
         while True:
-            rows, headers = self.call("GET", path, query={**query, "cursor": cursor}, **options)
+            rows, headers = self.call("GET", path, query={**query, **page}, **options)
             yield from rows
             link = NEXT_PAGE.search(headers.get("Link") or "")
             if link is None:
                 return
-            cursor = parse_qs(urlsplit(link[1]).query)["cursor"][0]
+            page = dict(parse_qsl(urlsplit(link[1]).query))
 
     def write(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """Sends a change with an idempotency key, so that retries cannot make it twice."""

@@ -83,6 +83,9 @@ function classOf(name: string, { properties = {}, required = [], description }: 
   return [`class ${name}(TypedDict):`, ...docstring, ...fields, ''].join('\n')
 }
 
+/** The methods of Petstore itself, which are by hand. */
+const METHODS_OF_CLIENT = ['events', 'close']
+
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
@@ -182,6 +185,9 @@ function typesModule(): string {
 function resourcesModule(): string {
   const operations = operationsOf(contract)
   const resources = [...new Set(operations.map(({ resource }) => resource))]
+  const clash = resources.find((resource) => METHODS_OF_CLIENT.includes(resource))
+  if (clash !== undefined)
+    throw new Error(`Petstore has a method ${clash}: give its operations other names in NAMES`)
   const classes = resources.map((resource) => {
     const methods = operations.filter((each) => each.resource === resource).map(methodOf)
     return `class ${className(resource)}(Resource):\n${methods.join('\n\n')}\n`

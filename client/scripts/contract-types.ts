@@ -166,7 +166,9 @@ function methodOf(operation: Operation): string {
   const paramsText = values.length === 0 ? [] : [`params: { ${values.join(', ')} }`]
   const head = `${comment(operation.description)}${name}: (${args.join(', ')})`
   if (answer?.type === 'array' && answer.items !== undefined) {
-    const facts = [...paramsText, ...(maxLimit === undefined ? [] : [`maxLimit: ${maxLimit}`])]
+    const names = operation.query.map((each) => each.name)
+    const pageBy = names.includes('after') && !names.includes('cursor') ? ["pageBy: 'after'"] : []
+    const facts = [...paramsText, ...(maxLimit === undefined ? [] : [`maxLimit: ${maxLimit}`]), ...pageBy]
     const item = typeOf(answer.items)
     return `${head}: List<${item}> => api.list<${item}>('${path}', { ${facts.join(', ')} }, options),`
   }

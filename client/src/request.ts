@@ -1,6 +1,6 @@
 import { PetstoreError } from './errors.ts'
 import { parseJson, requireExact, serializeBody } from './json.ts'
-import { List, nextCursor } from './list.ts'
+import { List, nextPage } from './list.ts'
 import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Answer, Call, Transport } from './transport.ts'
 
@@ -17,9 +17,15 @@ type RequestOptions = WriteOptions & Condition
 
 interface ListInput extends Pick<RequestInput, 'params'> {
   readonly maxLimit?: number
+  /** The parameter that says where a page starts. */
+  readonly pageBy?: 'cursor' | 'after'
 }
 
-type ListOptions = CallOptions & { readonly limit?: number | undefined; readonly cursor?: string | undefined }
+type ListOptions = CallOptions & {
+  readonly limit?: number | undefined
+  readonly cursor?: string | undefined
+  readonly after?: string | undefined
+}
 
 const ETAGS = new WeakMap<object, string>()
 
@@ -56,15 +62,21 @@ export class Api {
     await this.transport.send(createCall(method, path, input, options))
   }
 
-  list<Item>(path: string, { params = {}, maxLimit }: ListInput, options: ListOptions): List<Item> {
-    return new List<Item>(async ({ cursor = options.cursor, isIteration }) => {
+  list<Item>(
+    path: string,
+    { params = {}, maxLimit, pageBy = 'cursor' }: ListInput,
+    options: ListOptions,
+  ): List<Item> {
+    return new List<Item>(async ({ start = options[pageBy], isIteration }) => {
       const limit = options.limit ?? (isIteration ? maxLimit : undefined)
-      const page = { ...options, limit, cursor }
+      const page = { ...options, limit, [pageBy]: start }
       const call = createCall('GET', path, { params }, page)
       const answer = await this.transport.send(call)
       const items = parseAnswer(call, answer)
       if (!Array.isArray(items)) throw notOfContract(call, answer)
-      return { items, next: nextCursor(answer.headers) }
+      const lastEventId = answer.headers.get('Event-Id')
+      const position = lastEventId === null ? {} : { lastEventId }
+      return { items, next: nextPage(answer.headers, pageBy), ...position }
     })
   }
 }

@@ -1,5 +1,9 @@
 import { expect, test } from 'bun:test'
 import { TestService } from '../../server/test/support/test-service.ts'
+import { readOptions } from '../src/options.ts'
+import { Api } from '../src/request.ts'
+import { Transport } from '../src/transport.ts'
+import { SYSTEM_TIME } from '../src/waiting.ts'
 import { failureOf } from './support/failure-of.ts'
 import { clientOf, startClient } from './support/live-service.ts'
 
@@ -28,6 +32,26 @@ test('a list is requested when it is awaited or iterated, and its first page onc
   expect(await Array.fromAsync(client.catalog.list({ limit: 2, cursor: page.next }))).toHaveLength(3)
   const [pets, webhooks] = await Promise.all([client.catalog.list(), client.webhooks.list()])
   expect([pets.items.length, webhooks]).toEqual([5, { items: [], next: undefined }])
+})
+
+test('a list of events is read by position', async () => {
+  const asked: string[] = []
+  const fetch = async (url: string) => {
+    asked.push(url)
+    const isLast = url.includes('after=b')
+    const headers = { 'Event-Id': isLast ? 'c' : 'b', Link: isLast ? '' : '</v1/events?after=b>; rel="next"' }
+    return Response.json([{ id: isLast ? 'c' : 'b' }], { headers })
+  }
+  const settings = readOptions({ baseUrl: 'http://petstore.example/v1', apiKey: 'k', fetch })
+  const api = new Api(new Transport(settings, SYSTEM_TIME))
+  const list = api.list<{ readonly id: string }>('/events', { pageBy: 'after', maxLimit: 9 }, { after: 'a' })
+  expect(await list).toEqual({ items: [{ id: 'b' }], next: 'b', lastEventId: 'b' })
+  expect(await Array.fromAsync(list)).toEqual([{ id: 'b' }, { id: 'c' }])
+  expect(asked.map((url) => new URL(url).search)).toEqual([
+    '?after=a',
+    '?after=a&limit=9',
+    '?after=b&limit=9',
+  ])
 })
 
 test('a list has catch and finally, and iterating it throws what awaiting it throws', async () => {
