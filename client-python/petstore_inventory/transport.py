@@ -17,6 +17,7 @@ from .errors import PetstoreError
 
 FIRST_BACK_OFF_SECONDS = 0.3
 LONGEST_BACK_OFF_SECONDS = 10.0
+JSON_TYPE = "application/json"
 TEMPORARY = frozenset({429, 502, 503, 504})
 # With one of these, the service has decided the change. It remembers that with the idempotency key.
 DECIDED = frozenset({404, 409, 412})
@@ -123,17 +124,20 @@ class Transport:
         *,
         query: Query = {},
         body: Any = None,
+        content_type: str = JSON_TYPE,
         idempotency_key: Optional[str] = None,
         if_match: Optional[str] = None,
         timeout: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> Tuple[Any, http.client.HTTPMessage]:
         """Returns the JSON of the response, and its headers."""
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": JSON_TYPE}
         content: Optional[bytes] = None
         if body is not None:
-            headers["Content-Type"] = "application/json"
-            content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+            headers["Content-Type"] = content_type
+            is_json = content_type == JSON_TYPE
+            text = json.dumps(body, separators=(",", ":"), allow_nan=False) if is_json else body
+            content = text.encode()
         if idempotency_key is not None:
             if VISIBLE_ASCII.fullmatch(idempotency_key) is None:
                 raise ValueError("idempotency_key must be 1 to 255 visible ASCII characters")

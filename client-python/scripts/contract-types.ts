@@ -124,7 +124,7 @@ function pathOf({ path, params }: Operation): string {
 }
 
 function methodOf(operation: Operation): string {
-  const { name, method, params, body, isBodyOptional, answer, takesIdempotencyKey } = operation
+  const { name, method, params, body, isBodyOptional, contentType, answer, takesIdempotencyKey } = operation
   const query = queryParameters(operation)
   const bodyType = body === undefined ? '' : typeOf(body, 'types.')
   const args = [
@@ -137,12 +137,13 @@ function methodOf(operation: Operation): string {
   const fields = query.map((each) => `"${each.name}": ${each.python}`).join(', ')
   const queryText = query.length === 0 ? [] : [`query={${fields}}`]
   const bodyText = body === undefined ? [] : [isBodyOptional ? 'body or {}' : 'body']
+  const typeText = contentType === undefined ? [] : [`content_type="${contentType}"`]
   const write = takesIdempotencyKey ? 'write' : 'write_once'
   const isList = answer?.type === 'array' && answer.items !== undefined
   const call =
     method === 'GET'
       ? `${isList ? 'pages' : 'read'}(${[pathOf(operation), ...queryText, '**options'].join(', ')})`
-      : `${write}(${[`"${method}"`, pathOf(operation), ...bodyText, ...queryText, '**options'].join(', ')})`
+      : `${write}(${[`"${method}"`, pathOf(operation), ...bodyText, ...queryText, ...typeText, '**options'].join(', ')})`
   const answerType = answer === undefined ? 'None' : typeOf(answer, 'types.')
   const result = isList ? answerType.replace(/^List/, 'Iterator') : answerType
   return [

@@ -250,7 +250,7 @@ class Events(unittest.TestCase):
         events = client.events()
         start = next(events).id
         client.inventory.set(pet, {"quantity": 1})
-        first = next(event for event in client.events(start) if event.data.get("petId") == pet)
+        first = next(client.events(start, kinds=["change", "order"], pet_id=pet))
         self.assertEqual((first.type, first.data["after"]), ("change", 1))
         client.inventory.set(pet, {"quantity": 2})
         second = next(event for event in client.events(first.id) if event.data.get("petId") == pet)

@@ -155,7 +155,7 @@ function parameterType({ schema }: Parameter): string {
 }
 
 function methodOf(operation: Operation): string {
-  const { name, method, path, params, body, isBodyOptional, answer, maxLimit } = operation
+  const { name, method, path, params, body, isBodyOptional, contentType, answer, maxLimit } = operation
   const isOptional = operation.query.every(({ required }) => required !== true)
   const args = [
     ...params.map((each) => `${each.name}: ${parameterType(each)}`),
@@ -172,7 +172,9 @@ function methodOf(operation: Operation): string {
     const item = typeOf(answer.items)
     return `${head}: List<${item}> => api.list<${item}>('${path}', { ${facts.join(', ')} }, options),`
   }
-  const input = `{ ${[...paramsText, ...(body === undefined ? [] : ['body'])].join(', ')} }`
+  const bodyText = body === undefined ? [] : ['body']
+  const typeText = contentType === undefined ? [] : [`contentType: '${contentType}'`]
+  const input = `{ ${[...paramsText, ...bodyText, ...typeText].join(', ')} }`
   // Without an Idempotency-Key, a second attempt could make the change twice.
   const isRepeatable = method !== 'POST' || operation.takesIdempotencyKey
   const call = `'${method}', '${path}', ${input}, ${isRepeatable ? 'options' : '{ retries: 0, ...options }'}`
@@ -181,12 +183,20 @@ function methodOf(operation: Operation): string {
     : `${head}: Promise<${typeOf(answer)}> => api.value<${typeOf(answer)}>(${call}),`
 }
 
+/** The names of the types that the methods use. */
 function typesOf(operations: readonly Operation[]): readonly string[] {
-  const schemas = operations.flatMap(({ body, answer }) => [body, answer?.items ?? answer])
-  const types = schemas.flatMap((schema) => (schema === undefined ? [] : typeOf(schema)))
-  const queries = operations.flatMap(({ query }) => query).filter(({ schema }) => !isInt64(schema))
-  const named = queries.map(({ schema }) => schema.items ?? schema).filter(({ $ref }) => $ref !== undefined)
-  return [...new Set([...types, ...named.map(typeOf)])].sort()
+  const schemas = operations.flatMap(({ query, body, answer }) => [
+    ...query.map(({ schema }) => schema),
+    ...(body === undefined ? [] : [body]),
+    ...(answer === undefined ? [] : [answer]),
+  ])
+  return [...new Set(schemas.flatMap(namedTypes))].sort()
+}
+
+function namedTypes(schema: Schema): readonly string[] {
+  if (schema.$ref !== undefined) return [typeOf(schema)]
+  const parts = schema.items === undefined ? variantsOf(schema) : [schema.items]
+  return (parts ?? []).flatMap(namedTypes)
 }
 
 function generateResources(contract: Contract): string {

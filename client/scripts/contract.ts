@@ -68,6 +68,8 @@ export interface Operation {
   readonly takesIdempotencyKey: boolean
   readonly takesIfMatch: boolean
   readonly body: Schema | undefined
+  /** The media type of a body that is not JSON, but text. */
+  readonly contentType: string | undefined
   /** Whether the body may be left out, because none of its fields is required. */
   readonly isBodyOptional: boolean
   /** The JSON of a successful response; `undefined` if it has no body. */
@@ -136,7 +138,7 @@ function readOperation({ components }: Contract, { method, path, operation }: En
   const hasHeader = (name: string) => parameters.some((each) => each.in === 'header' && each.name === name)
   const success = successOf(operation)
   const answer = success === undefined ? undefined : component(components.responses, success)
-  const body = requestBody === undefined ? undefined : jsonOf(requestBody, id)
+  const [contentType, { schema: body }] = bodyOf(requestBody)
   const [resource, name] = NAMES[id] ?? nameOf(id, path)
   return {
     id,
@@ -150,6 +152,7 @@ function readOperation({ components }: Contract, { method, path, operation }: En
     takesIdempotencyKey: hasHeader('Idempotency-Key'),
     takesIfMatch: hasHeader('If-Match'),
     body,
+    contentType,
     isBodyOptional: body !== undefined && method === 'POST' && hasNoRequiredField(components.schemas, body),
     answer: answer?.content === undefined ? undefined : jsonOf(answer, id),
     maxLimit: parameters.find((each) => each.name === 'limit')?.schema.maximum,
@@ -201,9 +204,18 @@ function eventsOf(operation: ContractOperation): Readonly<Record<string, Schema>
   return successOf(operation)?.content?.['text/event-stream']?.['x-event-data']
 }
 
+const JSON_TYPE = 'application/json'
+
+/** The body of a request, with its media type unless it is JSON. */
+function bodyOf(requestBody: Content = {}): readonly [contentType: string | undefined, Partial<Body>] {
+  const { [JSON_TYPE]: json, ...others } = requestBody.content ?? {}
+  return json === undefined ? (Object.entries(others)[0] ?? [undefined, {}]) : [undefined, json]
+}
+
 function jsonOf({ content }: Content, name: string): Schema {
-  const schema = content?.['application/json']?.schema
-  if (schema === undefined) throw new Error(`the generators of clients support only JSON, unlike ${name}`)
+  const schema = content?.[JSON_TYPE]?.schema
+  if (schema === undefined)
+    throw new Error(`the generators of clients support only answers in JSON, unlike ${name}`)
   return schema
 }
 

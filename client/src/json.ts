@@ -33,7 +33,7 @@ export function parseJson(text: string): object {
  * Writes a request body with exact ids. Fields are sorted by name, because an Idempotency-Key only accepts a repeated
  * request with the same bytes. Throws `TypeError` on a number that may have been rounded.
  */
-export function serializeBody(body: unknown): string {
+export function serializeBody(body: unknown): string | undefined {
   return JSON.stringify(body, (name, value: unknown) => {
     if (typeof value === 'bigint') return exactNumber(String(value))
     if (typeof value === 'number') return requireExact(name, value)

@@ -10,6 +10,8 @@ interface RequestInput {
   /** Header parameters of the operation. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** The media type of a body that is text, and not JSON. */
+  readonly contentType?: string
 }
 
 /** The call options, and the query parameters of the operation. */
@@ -84,7 +86,7 @@ export class Api {
 export function createCall(
   method: string,
   path: string,
-  { params = {}, headers = {}, body }: RequestInput,
+  { params = {}, headers = {}, body, contentType }: RequestInput,
   options: RequestOptions,
 ): Call {
   const {
@@ -111,9 +113,9 @@ export function createCall(
     headers: {
       ...headers,
       ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(body === undefined ? {} : { 'Content-Type': contentType ?? 'application/json' }),
     },
-    body: body === undefined ? undefined : serializeBody(body),
+    body: contentType === undefined ? serializeBody(body) : String(body),
     idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(idempotencyKey),
     options: { signal, timeout, totalTimeout, retries, headers: added },
   }

@@ -34,6 +34,19 @@ test('a list is requested when it is awaited or iterated, and its first page onc
   expect([pets.items.length, webhooks]).toEqual([5, { items: [], next: undefined }])
 })
 
+test('a body that is not JSON is sent as it is', async () => {
+  const sent: RequestInit[] = []
+  const fetch = async (_: string, init: RequestInit) => {
+    sent.push(init)
+    return Response.json({})
+  }
+  const settings = readOptions({ baseUrl: 'http://petstore.example/v1', apiKey: 'k', fetch })
+  const input = { body: 'name\nRex\n', contentType: 'text/csv' }
+  await new Api(new Transport(settings, SYSTEM_TIME)).value('POST', '/imports', input, {})
+  expect(sent[0]?.body).toBe('name\nRex\n')
+  expect(new Headers(sent[0]?.headers).get('Content-Type')).toBe('text/csv')
+})
+
 test('a list of events is read by position', async () => {
   const asked: string[] = []
   const fetch = async (url: string) => {
