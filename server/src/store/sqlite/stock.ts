@@ -13,7 +13,6 @@ import {
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import type { TableName } from '../../core/transfer/copy.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
@@ -94,10 +93,13 @@ export function stockMethods(
 
     changeStock: async (commands, { onLocked } = {}) => {
       for (;;) {
-        const decision = await connection.write(() => {
-          onLocked?.()
-          return decideAndWrite(commands)
-        })
+        const decision = await connection.write(
+          (logEnd) => {
+            onLocked?.()
+            return decideAndWrite(commands, logEnd.position + 1n)
+          },
+          { isChange },
+        )
         totals.add(decision.orders)
         if (!decision.isPostponed) return typedResults(commands, decision.results)
       }
@@ -105,6 +107,10 @@ export function stockMethods(
 
     orderTotals: totals.read,
   }
+}
+
+function isChange({ records, entries, answers, webhooks }: Decision): boolean {
+  return records.length + entries.size + answers.length + (webhooks?.webhooks.size ?? 0) > 0
 }
 
 /** Returns a function that decides commands and writes the decision, inside a commit. */
@@ -121,12 +127,11 @@ function commandDecider(connection: Connection, clock: Clock) {
   const run = ({ text, values }: Statement) =>
     database.query<unknown, SqlValue[]>(toSqlite(text)).all(...values)
 
-  return (commands: readonly SubmittedCommand[]): Decision => {
+  return (commands: readonly SubmittedCommand[], firstLogId: bigint): Decision => {
     const entries = findAll(petIdsOf(commands), findEntry, toLockedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
     const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
-    const firstLogId = connection.logEnd().position + 1n
     const locked = {
       firstLogId,
       answers: answers.find(commands),
@@ -149,12 +154,14 @@ function commandDecider(connection: Connection, clock: Clock) {
 
 /** Returns a function that writes a decision inside a commit. */
 export function decisionWriter({ database }: Connection) {
-  const writers = new Map<TableName, ReturnType<typeof tableWriter>>()
+  const writers = new Map<string, ReturnType<typeof tableWriter>>()
   const writeTable = (change: TableChange) => {
-    let write = writers.get(change.table)
+    const { table, kept } = change
+    const name = kept === undefined ? table : `${table} without ${kept}`
+    let write = writers.get(name)
     if (write === undefined) {
       write = tableWriter(database, change)
-      writers.set(change.table, write)
+      writers.set(name, write)
     }
     write(change)
   }
@@ -168,13 +175,13 @@ export function decisionWriter({ database }: Connection) {
 }
 
 /** Returns a function that writes the rows of one table. */
-function tableWriter(database: Database, { table, columns, key, unique }: TableChange) {
+function tableWriter(database: Database, { table, columns, key, unique, kept = [] }: TableChange) {
   const names = Object.keys(columns)
   // A pet that has lost its stock entry counts as new, so its row is replaced.
   const insert = database.query<unknown, SqlValue[]>(
     toSqlite(table === 'pets' ? upsertSql(table, names, key) : insertSql(table, names)),
   )
-  const update = database.query<unknown, SqlValue[]>(toSqlite(updateSql(table, names, key)))
+  const update = database.query<unknown, SqlValue[]>(toSqlite(updateSql(table, names, [key, ...kept])))
   const remove = database.query<unknown, [bigint]>(`DELETE FROM ${table} WHERE ${key} = ?`)
   const clear =
     unique === undefined
