@@ -11,6 +11,7 @@ import type { TortureSummary, TortureTask } from '../server/scripts/torture-task
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
+import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
 import { hostileTask } from './hostile-task.ts'
 import { longRunPostgresTask, longRunTask } from './long-run/task.ts'
@@ -24,6 +25,7 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
+  factOrderTask,
   failoverTask,
   patroniTask,
   pgbouncerTask,

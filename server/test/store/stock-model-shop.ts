@@ -157,7 +157,7 @@ export class ModelShop {
 /** Any outcome as a comparable text, without what a model cannot know. */
 export function told(outcome: unknown): string {
   return JSON.stringify(outcome, (name, part: unknown) => {
-    if (name === 'message' || name === 'adjustment' || name === 'skipped') return undefined
+    if (name === 'message' || name === 'document' || name === 'skipped') return undefined
     if (typeof part === 'bigint') return `${part}n`
     return isRecord(part) ? sortedByName(part) : part
   })

@@ -71,7 +71,7 @@ function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingr
   if (text !== undefined) {
     intents.push(text.intent)
     // Whether units are reserved depends on the orders of other requests.
-    if (/"[^"]*eepReserved":true/.test(text.text)) intents.push('either')
+    if (/"[^"]*(?:eepReserved":true|ccurredAt"|arcode")/.test(text.text)) intents.push('either')
     lines.push(...mediaType(random, intents))
   } else if (method === 'GET' && chance(random, 0.03)) {
     // An unexpected body is read and ignored.
@@ -117,10 +117,10 @@ function isAboutOrders({ operationId, path }: ContractOperation): boolean {
   return operationId === 'createOrder' || operationId === 'createOrders' || path.includes('{orderId}')
 }
 
-/** Whether the outcome depends on existing ids, barcodes, categories, webhooks, keys or references. */
+/** Whether the outcome depends on existing adjustments, ids, barcodes, categories, webhooks, keys or references. */
 function dependsOnWhatIsThere({ method, path }: ContractOperation): boolean {
   if (path.startsWith('/webhooks')) return path !== '/webhooks' || method !== 'GET'
-  if (path.startsWith('/keys')) return true
+  if (path.startsWith('/keys') || path.startsWith('/inventory/adjustments/')) return true
   return method !== 'GET' && /^\/(?:pets|categories)/.test(path)
 }
 
