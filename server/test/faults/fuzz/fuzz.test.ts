@@ -22,7 +22,7 @@ describe.each([
       isOver: (requests) => requests >= 4_000,
     })
     expect(outcome.violations).toEqual([])
-    expect(outcome.updates).toBeGreaterThan(20)
+    expect(outcome.updates).toBeGreaterThan(10)
     // A generator that is always rejected, or never, would show nothing. Rarer statuses are left to chance.
     const statuses = Object.keys(outcome.statuses).map(Number)
     expect(statuses).toEqual(expect.arrayContaining([200, 201, 400, 401, 404, 405, 409]))
