@@ -62,7 +62,7 @@ function comparable(events: readonly ModelEvent[]): ModelEvent[] {
     all.push(...ended.sort((one, other) => rankOf(one) - rankOf(other)))
     ended = []
   }
-  for (const event of events) {
+  for (const event of events.map(withoutUnknowns)) {
     const { at: _, reserved: __, available: ___, ...data } = event.data
     if (isEndOfHold(event)) ended.push({ ...event, data })
     else {
@@ -72,6 +72,13 @@ function comparable(events: readonly ModelEvent[]): ModelEvent[] {
   }
   flush()
   return all
+}
+
+/** The model does not know the ids of adjustments, nor the reserved units between the events of a commit. */
+function withoutUnknowns({ kind, data }: ModelEvent): ModelEvent {
+  if (kind !== 'change' && kind !== 'order') return { kind, data }
+  const { adjustmentId: _, occurredAt: __, reserved: ___, available: ____, ...known } = data
+  return { kind, data: known }
 }
 
 function isEndOfHold({ kind, data }: ModelEvent): boolean {

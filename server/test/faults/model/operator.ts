@@ -169,7 +169,9 @@ async function backUp(run: ModelRun): Promise<void> {
     const items = (await stockOf(copy)).map((item) => ({ ...item, quantity: BigInt(item.quantity) }))
     if (!Bun.deepEquals(items, listOf(run.world))) throw new Error(`the backup holds ${asText(items)}`)
     for (const [petId, changes] of run.world.histories) {
-      const kept = (await historyOf(copy, petId)).map(({ petId: _, ...change }) => change)
+      const kept = (await historyOf(copy, petId)).map(
+        ({ petId: _, adjustmentId: __, occurredAt: ___, ...change }) => change,
+      )
       const wanted = changes.map(({ id: _, keyName: __, ...change }) => change)
       if (!Bun.deepEquals(kept, wanted)) throw new Error(`the backup has the history ${asText(kept)}`)
     }

@@ -194,10 +194,9 @@ export class ModelWorld {
     return changes
   }
 
-  /** The author is only recorded if something changed. */
   setQuantity(petId: bigint, quantity: number, by: ChangedBy): void {
     const pet = this.pets.get(petId)
-    if (pet === undefined || pet.quantity === quantity) return
+    if (pet === undefined) return
     const { at: _, id: __, name: ___, ...told } = by
     const numbers = { before: BigInt(pet.quantity), after: BigInt(quantity) }
     this.events.tell(petId, 'change', { petId, ...numbers, status: pet.status, ...told }, by)
@@ -238,6 +237,6 @@ export class ModelWorld {
   /** Adds a change to the history. A pet is created from 0 and removed to 0. */
   record(petId: bigint, before: number, after: number, by: ChangedBy): void {
     const { at, id: keyId, name: keyName, ...told } = by
-    if (before !== after) this.historyOf(petId).push({ before, after, at, keyId, keyName, ...told })
+    this.historyOf(petId).push({ before, after, at, keyId, keyName, ...told })
   }
 }
