@@ -137,7 +137,12 @@ function simplify(value: unknown, document: unknown): unknown {
   const variants = oneOf.map(
     ({ $ref: name }) => simplify(componentAt(String(name), document), document) as Schema,
   )
-  return { ...simplified, properties: Object.assign({}, ...variants.map(({ properties }) => properties)) }
+  const required = variants.map((variant) => variant.required ?? [])
+  return {
+    ...simplified,
+    properties: Object.assign({}, ...variants.map(({ properties }) => properties)),
+    required: required[0]?.filter((name) => required.every((names) => names.includes(name))),
+  }
 }
 
 function componentAt(reference: string, document: unknown): unknown {

@@ -43,14 +43,14 @@ export function renderGuide(site: Site, guide: Guide, drawings: ReadonlyMap<stri
     const parts = blocksOf(guide.tokens).map((block) =>
       Array.isArray(block) ? codePart(block) : textPart(site, block, drawings),
     )
-    return html`<article class="prose"><p class="eyebrow">Guide</p><h1>${guide.title}</h1><p class="lead">${guide.summary}</p>${parts}</article>`
+    return html`<article class="prose"><p class="muted">Guide</p><h1>${guide.title}</h1><p class="lead">${guide.summary}</p>${parts}</article>`
   } catch (error) {
     throw new Error(`${guide.id}.md: ${error instanceof Error ? error.message : error}`, { cause: error })
   }
 }
 
 function textPart(site: Site, token: Token, drawings: ReadonlyMap<string, string>): Html {
-  if (isHeading(token)) return heading(2, partName(token.text), token.text)
+  if (isHeading(token)) return heading(partName(token.text), token.text)
   const [, name] = /^\{\{([\w-]+)\}\}$/.exec(token.raw.trim()) ?? []
   if (name !== undefined) return contractTable(site, name)
   const [, caption = '', file = ''] = /^!\[(.*)\]\((.*\.svg)\)$/s.exec(token.raw.trim()) ?? []

@@ -6,7 +6,7 @@ import { methodBadge, operationSection, recordSections, stabilityBadge } from '.
 import { KEY_PLACEHOLDER, SAMPLE_BASE_URL } from './samples.ts'
 import { heading, RECORDS_PATH, recordAddress, Site, table } from './site.ts'
 
-export interface DocsSources {
+interface DocsSources {
   /** openapi.json. */
   readonly document: unknown
   /** The Markdown of each guide, by id. */
@@ -16,7 +16,7 @@ export interface DocsSources {
 }
 
 /** Addresses of the files that every page loads. */
-export interface PageAssets {
+interface PageAssets {
   readonly script: string
   readonly style: string
   readonly icon: string
@@ -64,7 +64,7 @@ function resourcePage(site: Site, { name, description }: Tag): Page {
   const operations = operationsOf(site, name)
   const links = operations.map(
     ({ operationId, summary, method }) =>
-      html`<li><a class="side__part" href="#${operationId}">${summary} ${methodBadge(method)}</a></li>`,
+      html`<li><a class="topbar__link side__link" href="#${operationId}">${summary} ${methodBadge(method)}</a></li>`,
   )
   return {
     path: `/docs/${name}`,
@@ -95,15 +95,15 @@ function startPage(site: Site, guides: readonly Page[]): Page {
     path: '/docs',
     title: 'Start here',
     summary: `${info.title}: the reference, guides and samples of its HTTP API`,
-    main: html`<article class="prose prose--wide"><p class="eyebrow">API version ${info.version}</p><h1>${info.title}</h1>
+    main: html`<article class="prose"><p class="muted">API version ${info.version}</p><h1>${info.title}</h1>
 <p class="lead">${site.inline(info.description)}</p>
-${heading(2, 'first-request', 'The first request')}
+${heading('first-request', 'The first request')}
 <p>The operator of the service creates your key with <code>petstore keys create</code>. A demo store shows its keys when it starts. Send the key with every request, or open <em>Try it</em> at any operation:</p>
 ${codeBlock('List the stock', 'shell', request)}
 <p>The contract is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), for generators and other tools.</p>
-${heading(2, 'guides', 'Guides')}
+${heading('guides', 'Guides')}
 ${table(['Guide', 'What it explains'], guideRows)}
-${heading(2, 'operations', 'Operations')}
+${heading('operations', 'Operations')}
 ${tags.map((tag) => resourceIndex(site, tag))}
 <h3><a href="${RECORDS_PATH}">Records</a></h3><p class="small">${records}</p></article>`,
   }
@@ -139,7 +139,7 @@ function frame(
 <meta name="description" content="${page.summary}"><title>${groups[1]?.includes(page) && 'Guide: '}${page.title} · Petstore Inventory API</title>
 <link rel="stylesheet" href="${style}"><script src="${script}"></script>${links}</head>
 <body><a class="skip-link" href="#main">Skip to the content</a>
-<header class="topbar docs-topbar"><button type="button" class="button button--quiet docs-topbar__menu" popovertarget="side">Menu</button>
+<header class="topbar docs-topbar"><button type="button" class="button button--quiet" popovertarget="side">Menu</button>
 <a class="topbar__brand" href="/" aria-label="Petstore"><img src="${icon}" width="24" height="24" alt=""><span>Petstore</span></a>
 <nav class="topbar__nav" aria-label="Main"><a class="topbar__link" href="/#/stock">Stock</a><a class="topbar__link" href="/docs" aria-current="true">Docs</a></nav>
 <div class="topbar__end"><button type="button" class="button button--quiet" name="theme">Theme</button></div></header>

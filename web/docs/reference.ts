@@ -17,10 +17,8 @@ export function methodBadge(method: string): Html {
 }
 
 export function statusBadge(status: number): Html {
-  return codeBadge(
-    status,
-    status < 300 ? 'positive' : status < 400 ? 'neutral' : status < 500 ? 'caution' : 'negative',
-  )
+  const tones = ['neutral', 'neutral', 'positive', 'neutral', 'caution', 'negative']
+  return codeBadge(status, tones[Math.floor(status / 100)] ?? 'neutral')
 }
 
 function codeBadge(text: string | number, tone: string): Html {
@@ -38,15 +36,15 @@ export function stabilityBadge({ 'x-stability': stability, 'x-sunset': sunset }:
 export function operationSection(site: Site, operation: Operation): Html {
   const { contract } = site
   const { operationId, method, path, summary, description, success } = operation
-  const text = html`${sunsetNotice(operation)}<p>${site.inline(description)}</p>
+  const text = html`<p>${site.inline(description)}</p>
 ${requestFields(site, operation)}
 ${responses(site, operation)}`
-  const example = success.events === undefined && success.schema && exampleOf(contract, success.schema)
+  const { schema } = success.events === undefined ? success : {}
   const aside = html`${sampleTabs(operationId, `Request: ${summary}`, samplesOf(contract, operation))}
-${example !== undefined && example !== false && jsonBlock(`Response ${success.status}`, example)}
+${schema && jsonBlock(`Response ${success.status}`, exampleOf(contract, schema))}
 ${tryIt(contract, operation)}`
   const endpoint = html`<p class="cluster">${methodBadge(method)}<code>/v1${path}</code>${stabilityBadge(operation)}</p>`
-  return section(html`${heading(2, operationId, summary)}${endpoint}`, text, aside)
+  return section(html`${heading(operationId, summary)}${endpoint}`, text, aside)
 }
 
 function section(head: Html, text: Html, aside: Html | undefined): Html {
@@ -60,31 +58,16 @@ function jsonBlock(title: string, value: unknown): Html {
   return codeBlock(title, 'json', JSON.stringify(value, null, 2))
 }
 
-function sunsetNotice({ 'x-sunset': sunset }: Operation): Html | undefined {
-  if (sunset === undefined) return undefined
-  const day = new Date(sunset).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
-  return html`<p class="notice notice--negative"><span><strong>Deprecated.</strong> It ends on ${day}, unless the operator has chosen another day, and returns 410 after that. The <code>Sunset</code> header of each response has the day.</span></p>`
-}
-
 const PLACES = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const
 
-function requestFields(
-  site: Site,
-  { operationId, parameters, body }: Operation,
-): readonly (Html | undefined)[] {
+function requestFields(site: Site, { operationId, parameters, body }: Operation) {
   const tables = Object.entries(PLACES).map(([place, title]) => {
-    const fields = parameters.filter((parameter) => parameter.in === place)
-    return fieldTable(
-      site,
-      operationId,
-      title,
-      fields.map((field) => ({ ...field, path: field.name })),
-    )
+    const found = parameters.filter((parameter) => parameter.in === place)
+    const fields = found.map((parameter) => ({ ...parameter, path: parameter.name }))
+    return fieldTable(site, operationId, title, fields)
   })
-  return [
-    ...tables,
-    fieldTable(site, operationId, 'Body', body === undefined ? [] : fieldsOf(site.contract, body, true)),
-  ]
+  const bodyFields = body === undefined ? [] : fieldsOf(site.contract, body, true)
+  return [...tables, fieldTable(site, operationId, 'Body', bodyFields)]
 }
 
 /** Each field has the address `owner.path`. Names of records lead to them. */
@@ -148,17 +131,13 @@ export function recordSections(site: Site): Html {
   const { contract } = site
   const { schemas, headers } = contract.document.components
   const sections = Object.entries(schemas).map(([name, schema]) => {
-    const isObject = schema.enum === undefined
     const text = html`<p>${site.inline(schema.description ?? '')} ${choicesOf(schema)}</p>${fieldTable(site, name, 'Fields', fieldsOf(contract, schema, false))}`
-    return section(
-      heading(2, name, name),
-      text,
-      isObject ? jsonBlock(name, exampleOf(contract, schema)) : undefined,
-    )
+    const example = schema.enum === undefined ? jsonBlock(name, exampleOf(contract, schema)) : undefined
+    return section(heading(name, name), text, example)
   })
   const rows = Object.entries(headers).map(([name, { description }]) => ({
     id: name,
     cells: [html`<code>${name}</code>`, site.inline(description)],
   }))
-  return html`${sections}${heading(2, 'headers', 'Headers of responses')}${table(['Header', 'Meaning'], rows)}`
+  return html`${sections}${heading('headers', 'Headers of responses')}${table(['Header', 'Meaning'], rows)}`
 }

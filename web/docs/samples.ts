@@ -28,27 +28,21 @@ export function samplesOf(contract: Contract, operation: Operation, values: Valu
   const given: Values = { ...Object.fromEntries(examples), ...values }
   const body = operation.body && exampleOf(contract, operation.body)
   const { typescript, python } = clientCalls(operation.operationId)
-  const samples: Sample[] = [
-    { language: 'shell', code: curlSample(operation, given, body) },
-    {
-      language: 'typescript',
-      code: clientSample(operation, 'typescript', fill(typescript, 'typescript', given, body)),
-    },
+  const clientSample = (language: ClientLanguage, call: string): Sample => {
+    return { language, code: clientCode(operation, language, fill(call, language, given, body)) }
+  }
+  return [
+    { language: 'shell', code: curlCode(operation, given, body) },
+    clientSample('typescript', typescript),
+    ...(python === null ? [] : [clientSample('python', python)]),
   ]
-  if (python !== null)
-    samples.push({
-      language: 'python',
-      code: clientSample(operation, 'python', fill(python, 'python', given, body)),
-    })
-  return samples
 }
 
-function curlSample({ method, path, parameters, success }: Operation, values: Values, body: unknown): string {
+function curlCode({ method, path, parameters, success }: Operation, values: Values, body: unknown): string {
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
-  const query = parameters.filter(({ name, in: place }) => place === 'query' && values[name] !== '')
-  const search = query
-    .map(({ name }, index) => `${index === 0 ? '?' : '&'}${name}=${encodeURIComponent(values[name] ?? '')}`)
-    .join('')
+  const given = parameters.filter(({ name, in: place }) => place === 'query' && values[name] !== '')
+  const query = new URLSearchParams(given.map(({ name }) => [name, values[name] ?? '']))
+  const search = query.size === 0 ? '' : `?${query}`
   const parts = [`curl ${success.events === undefined ? '' : '-N '}'${SAMPLE_BASE_URL}${address}${search}'`]
   if (method !== 'GET') parts.push(`-X ${method}`)
   parts.push(`-H 'Authorization: Bearer ${KEY_PLACEHOLDER}'`)
@@ -59,18 +53,16 @@ function curlSample({ method, path, parameters, success }: Operation, values: Va
   return parts.join(' \\\n  ')
 }
 
-function clientSample({ success }: Operation, language: ClientLanguage, filled: string): string {
+function clientCode({ success }: Operation, language: ClientLanguage, filled: string): string {
   const isPython = language === 'python'
   const call = isPython ? `store.${filled}` : `client.${filled}`
   const setup = `${clientSetup(language, [])}\n`
   if (success.status === 204) return `${setup}${isPython ? '' : 'await '}${call}`
   const item = success.events === undefined ? 'item' : 'event'
   const isLoop = success.events !== undefined || success.schema?.items !== undefined
-  if (isPython) return setup + (isLoop ? `for ${item} in ${call}:\n    print(${item})` : `print(${call})`)
-  return (
-    setup +
-    (isLoop ? `for await (const ${item} of ${call}) console.log(${item})` : `console.log(await ${call})`)
-  )
+  if (!isLoop) return setup + (isPython ? `print(${call})` : `console.log(await ${call})`)
+  if (isPython) return `${setup}for ${item} in ${call}:\n    print(${item})`
+  return `${setup}for await (const ${item} of ${call}) console.log(${item})`
 }
 
 /** Puts values into the braces of a call. */

@@ -34,10 +34,8 @@ export class Site {
         link: ({ href, text }) => html`<a href="${this.#linkTarget(href)}">${this.inline(text)}</a>`.text,
         table: ({ header, rows }) => {
           const cellsOf = (cells: readonly Tokens.TableCell[]) => cells.map(({ text }) => this.inline(text))
-          return table(
-            cellsOf(header),
-            rows.map((cells) => ({ cells: cellsOf(cells) })),
-          ).text
+          const body = rows.map((cells) => ({ cells: cellsOf(cells) }))
+          return table(cellsOf(header), body).text
         },
       },
     })
@@ -67,11 +65,10 @@ export class Site {
   #linkTarget(href: string): string {
     if (href.startsWith('https://')) return href
     const [, record] = /^record:(\w+)$/.exec(href) ?? []
-    const target = record === undefined ? `/docs/guides/${href.replace('.md', '')}` : recordAddress(record)
-    const isKnown =
-      record === undefined
-        ? this.#guideParts.has(target)
-        : record in this.contract.document.components.schemas
+    const isRecord = record !== undefined
+    const target = isRecord ? recordAddress(record) : `/docs/guides/${href.replace('.md', '')}`
+    const { schemas } = this.contract.document.components
+    const isKnown = isRecord ? record in schemas : this.#guideParts.has(target)
     if (!isKnown) throw new Error(`the link to ${href} is dead`)
     return target
   }
@@ -83,7 +80,7 @@ export function recordAddress(name: string): string {
   return `${RECORDS_PATH}#${name}`
 }
 
-export interface Row {
+interface Row {
   /** Gives the row an address of its own. */
   readonly id?: string
   readonly cells: readonly (Html | string | undefined)[]
@@ -107,7 +104,6 @@ export function partName(title: string): string {
 }
 
 /** A heading with a link to itself. */
-export function heading(level: 2 | 3, id: string, title: string): Html {
-  const tag = new Html(`h${level}`)
-  return html`<${tag} id="${id}">${title} <a class="heading-link" href="#${id}" aria-label="Link to ${title}">#</a></${tag}>`
+export function heading(id: string, title: string): Html {
+  return html`<h2 id="${id}">${title} <a class="heading-link" href="#${id}" aria-label="Link to ${title}">#</a></h2>`
 }

@@ -147,7 +147,7 @@ test('an address of a part unfolds it below the bar; the menu of a phone closes 
     .getByRole('link', { name: /^Cancel an order/ })
     .click()
   await page.waitForURL('**/docs/store#cancelOrder')
-  expect(await page.getByRole('navigation', { name: 'Reference' }).isVisible()).toBe(false)
+  await page.getByRole('navigation', { name: 'Reference' }).waitFor({ state: 'hidden' })
 })
 
 test('the theme is chosen here for every page', async () => {
