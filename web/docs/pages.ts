@@ -105,7 +105,7 @@ ${heading('guides', 'Guides')}
 ${table(['Guide', 'What it explains'], guideRows)}
 ${heading('operations', 'Operations')}
 ${tags.map((tag) => resourceIndex(site, tag))}
-<h3><a href="${RECORDS_PATH}">Records</a></h3><p class="small">${records}</p></article>`,
+<h3><a href="${RECORDS_PATH}">Records</a></h3><p class="cluster">${records}</p></article>`,
   }
 }
 
