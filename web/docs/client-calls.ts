@@ -87,6 +87,7 @@ const CLIENT_CALLS: Readonly<Record<OperationId, TypeScriptCall | ClientCalls>> 
 }
 
 export function clientCalls(operationId: string): ClientCalls {
-  const calls = CLIENT_CALLS[operationId as OperationId]
+  const calls: TypeScriptCall | ClientCalls | undefined = CLIENT_CALLS[operationId as OperationId]
+  if (calls === undefined) throw new Error(`add the calls of ${operationId} to web/docs/client-calls.ts`)
   return typeof calls === 'string' ? { typescript: calls, python: calls } : calls
 }

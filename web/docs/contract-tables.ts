@@ -52,7 +52,8 @@ function plans({ contract }: Site): Html {
 
 function errorCodes(site: Site): Html {
   const rows = site.contract.document['x-error-codes'].map(({ code, status, description }) => {
-    const advice = WHAT_TO_DO[code as keyof typeof WHAT_TO_DO]
+    const advice: string | undefined = WHAT_TO_DO[code as keyof typeof WHAT_TO_DO]
+    if (advice === undefined) throw new Error(`add ${code} to WHAT_TO_DO of web/docs/contract-tables.ts`)
     const cells = [
       statusBadge(status),
       html`<code>${code}</code>`,

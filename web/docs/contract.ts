@@ -133,14 +133,15 @@ function simplify(value: unknown, document: unknown): unknown {
   const simplified = Object.fromEntries(parts)
   // A value or null.
   if (anyOf?.[1]?.type === 'null') return { ...anyOf[0], ...simplified, type: [anyOf[0]?.type, 'null'] }
-  if (oneOf === undefined) return simplified
-  const variants = oneOf.map(
-    ({ $ref: name }) => simplify(componentAt(String(name), document), document) as Schema,
-  )
+  const variants = (oneOf ?? anyOf)?.map((variant) => {
+    const resolved = typeof variant.$ref === 'string' ? componentAt(variant.$ref, document) : variant
+    return simplify(resolved, document) as Schema
+  })
+  if (variants === undefined) return simplified
   const required = variants.map((variant) => variant.required ?? [])
   return {
     ...simplified,
-    properties: Object.assign({}, ...variants.map(({ properties }) => properties)),
+    properties: Object.assign({}, simplified.properties, ...variants.map(({ properties }) => properties)),
     required: required[0]?.filter((name) => required.every((names) => names.includes(name))),
   }
 }

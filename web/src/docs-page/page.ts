@@ -24,9 +24,10 @@ addEventListener('hashchange', () => {
 function followOldAddress(): void {
   const [, folder, id = ''] = /^#\/(guides|operations|schemas)\/([\w-]+)/.exec(location.hash) ?? []
   if (folder === undefined) return
+  const operation = document.querySelector<HTMLAnchorElement>(`main a[href$="#${id}"]`)
   if (folder === 'guides') location.replace(`/docs/guides/${id}`)
   else if (folder === 'schemas') location.replace(`/docs/records#${id}`)
-  else document.querySelector<HTMLAnchorElement>(`main a[href$="#${id}"]`)?.click()
+  else if (operation !== null) location.replace(operation.href)
 }
 
 function prepareTheme(): void {

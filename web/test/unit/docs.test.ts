@@ -96,6 +96,27 @@ test.each([
   expect(() => docsPages({ document, guides: withFeeding, drawings }, ASSETS)).toThrow(problem)
 })
 
+test('a new operation or error code cannot be built without the calls of the clients and an advice', () => {
+  const build = (changes: object) => () =>
+    docsPages({ document: { ...document, ...changes }, guides, drawings }, ASSETS)
+  const paths = document.paths as Record<string, { readonly get: object }>
+  const feeding = { get: { ...paths['/limits']?.get, operationId: 'listFeedings' } }
+  expect(build({ paths: { ...paths, '/feedings': feeding } })).toThrow(
+    'add the calls of listFeedings to web/docs/client-calls.ts',
+  )
+  const codes = [...(document['x-error-codes'] as object[]), { code: 'too_hungry', status: 409 }]
+  expect(build({ 'x-error-codes': codes })).toThrow('errors.md: add too_hungry to WHAT_TO_DO')
+})
+
+test('fields of variants are required if every variant requires them', () => {
+  const page = pageAt('/docs/inventory')
+  const rowOf = (field: string) =>
+    page.split('<tr ').find((row) => row.startsWith(`id="adjustInventory.${field}"`)) ?? ''
+  expect(rowOf('changes.petId')).toContain('required')
+  expect(rowOf('changes.delta')).toContain('integer')
+  expect(rowOf('changes.delta')).not.toContain('required')
+})
+
 test('text of the contract is escaped, and a new tag has a page', () => {
   const tags = [...(document.tags as object[]), { name: 'tanks', description: '"Fish" & chips < 5' }]
   const tanks = docsPages({ document: { ...document, tags }, guides, drawings }, ASSETS).at(-2)
