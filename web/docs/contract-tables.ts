@@ -15,6 +15,9 @@ const WHAT_TO_DO: Readonly<Record<Exclude<PetstoreErrorCode, ClientErrorCode>, s
   gone: 'Use the operation that replaces it.',
   insufficient_stock: 'Take fewer units, or wait for more. `details` lists each pet and its available units.',
   order_closed: 'If the hold expired, order again. `details` has the state of the order.',
+  already_reversed:
+    'Read the adjustment: its lines say how many units were reversed, and by which adjustment.',
+  too_late: 'Count the pet now, and send the count without `occurredAt`.',
   in_use:
     'Complete or cancel the open orders of the pet, or move the pets to another category, then remove it. Remove a webhook before you create another. Give another key the permission `keys` first. Resume a key, or extend it, before you create a pairing code.',
   already_exists: 'Use the existing pet, or another id or barcode. The message says which pet has it.',
@@ -67,7 +70,7 @@ function errorCodes(site: Site): Html {
 
 function webhookTypes(site: Site): Html {
   const rows = Object.entries(site.contract.document.webhooks).map(([type, { post }]) => {
-    const body = post.requestBody?.content['application/json'].schema ?? {}
+    const body = post.requestBody?.content['application/json']?.schema ?? {}
     return { cells: [html`<code>${type}</code>`, recordLink(body), `${post.summary}.`] }
   })
   return table(['Type', 'Body', 'Meaning'], rows)

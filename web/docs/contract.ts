@@ -31,13 +31,17 @@ interface DescribedOperation {
   /** The day on which a deprecated operation ends. */
   readonly 'x-sunset'?: string
   readonly parameters: readonly Parameter[]
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
+  readonly requestBody?: { readonly content: ByName<Media> }
   readonly responses: ByName<{
     readonly description: string
     readonly headers: ByName<Header>
     /** By media type. Only an event stream has `x-event-data`: the data of each kind of event. */
-    readonly content?: ByName<{ readonly schema: Schema; readonly 'x-event-data'?: ByName<Schema> }>
+    readonly content?: ByName<Media & { readonly 'x-event-data'?: ByName<Schema> }>
   }>
+}
+
+interface Media {
+  readonly schema: Schema
 }
 
 interface Header {
@@ -74,7 +78,7 @@ export interface Operation extends Omit<DescribedOperation, 'tags' | 'requestBod
   /** Relative to the base URL, with parameters in braces. */
   readonly path: string
   readonly tag: string
-  readonly body: Schema | undefined
+  readonly body: { readonly type: string; readonly schema: Schema } | undefined
   readonly success: Answer
   /** The other responses: errors, and 304. */
   readonly failures: readonly Answer[]
@@ -85,6 +89,8 @@ export interface Answer {
   readonly description: string
   readonly headers: ByName<Header>
   readonly schema: Schema | undefined
+  /** The media type. */
+  readonly type: string | undefined
   /** The data of each kind of event, if the response is an event stream. */
   readonly events: ByName<Schema> | undefined
 }
@@ -112,12 +118,14 @@ function readOperation(method: string, path: string, described: DescribedOperati
   const { tags, requestBody, responses, ...operation } = described
   const [success, ...failures] = Object.entries(responses).map(
     ([status, { content, ...response }]): Answer => {
-      const [media] = Object.values(content ?? {})
-      return { ...response, status: Number(status), schema: media?.schema, events: media?.['x-event-data'] }
+      const [[type, media] = []] = Object.entries(content ?? {})
+      const events = media?.['x-event-data']
+      return { ...response, status: Number(status), type, schema: media?.schema, events }
     },
   )
   if (success === undefined) throw new Error(`${operation.operationId} has no response`)
-  const body = requestBody?.content['application/json'].schema
+  const [[type, media] = []] = Object.entries(requestBody?.content ?? {})
+  const body = type === undefined || media === undefined ? undefined : { type, schema: media.schema }
   return { ...operation, method: method.toUpperCase(), path, tag: tags[0], body, success, failures }
 }
 

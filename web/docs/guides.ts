@@ -105,7 +105,7 @@ export function codeOf({ tokens }: Guide): ReadonlyMap<string, readonly Tokens.C
 
 /** What a sample may use of a client, besides the client itself. */
 const IMPORTS = {
-  typescript: ['InsufficientStockError', 'OrderClosedError'],
+  typescript: ['InsufficientStockError', 'OrderClosedError', 'etagOf'],
   python: ['PetstoreError', 'etag_of'],
 } as const
 

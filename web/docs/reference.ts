@@ -39,7 +39,7 @@ export function operationSection(site: Site, operation: Operation): Html {
   const text = html`<p>${site.inline(description)}</p>
 ${requestFields(site, operation)}
 ${responses(site, operation)}`
-  const { schema } = success.events === undefined ? success : {}
+  const { schema } = success.type === 'application/json' ? success : {}
   const aside = html`${sampleTabs(operationId, `Request: ${summary}`, samplesOf(contract, operation))}
 ${schema && jsonBlock(`Response ${success.status}`, exampleOf(contract, schema))}
 ${tryIt(contract, operation)}`
@@ -66,7 +66,7 @@ function requestFields(site: Site, { operationId, parameters, body }: Operation)
     const fields = found.map((parameter) => ({ ...parameter, path: parameter.name }))
     return fieldTable(site, operationId, title, fields)
   })
-  const bodyFields = body === undefined ? [] : fieldsOf(site.contract, body, true)
+  const bodyFields = body === undefined ? [] : fieldsOf(site.contract, body.schema, true)
   return [...tables, fieldTable(site, operationId, 'Body', bodyFields)]
 }
 

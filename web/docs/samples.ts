@@ -1,7 +1,7 @@
-import { clientCalls } from './client-calls.ts'
+import { METHODS } from '@petstore/client'
 import type { Sample } from './code.ts'
 import type { Contract, Operation } from './contract.ts'
-import { exampleOf, exampleOfParameter } from './schema-text.ts'
+import { exampleOf, exampleOfBody, exampleOfParameter } from './schema-text.ts'
 
 /** The page replaces its origin with its own. */
 export const SAMPLE_BASE_URL = 'http://127.0.0.1:8080/v1'
@@ -26,36 +26,65 @@ type Values = Readonly<Record<string, string>>
 export function samplesOf(contract: Contract, operation: Operation, values: Values = {}): readonly Sample[] {
   const examples = operation.parameters.map((each) => [each.name, exampleOfParameter(contract, each)])
   const given: Values = { ...Object.fromEntries(examples), ...values }
-  const body = operation.body && exampleOf(contract, operation.body)
-  const { typescript, python } = clientCalls(operation.operationId)
-  const clientSample = (language: ClientLanguage, call: string): Sample => {
-    return { language, code: clientCode(operation, language, fill(call, language, given, body)) }
-  }
   return [
-    { language: 'shell', code: curlCode(operation, given, body) },
-    clientSample('typescript', typescript),
-    ...(python === null ? [] : [clientSample('python', python)]),
+    { language: 'shell', code: curlCode(contract, operation, given) },
+    { language: 'typescript', code: clientCode(contract, operation, 'typescript', given) },
+    { language: 'python', code: clientCode(contract, operation, 'python', given) },
   ]
 }
 
-function curlCode({ method, path, parameters, success }: Operation, values: Values, body: unknown): string {
+function sentIn(place: 'path' | 'query', { parameters }: Operation, values: Values) {
+  const sent = parameters.filter((each) => each.in === place && values[each.name] !== '')
+  return sent.map(({ name }): [name: string, value: string] => [name, values[name] ?? ''])
+}
+
+function curlCode(contract: Contract, operation: Operation, values: Values): string {
+  const { method, path, body, success } = operation
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
-  const given = parameters.filter(({ name, in: place }) => place === 'query' && values[name] !== '')
-  const query = new URLSearchParams(given.map(({ name }) => [name, values[name] ?? '']))
+  const query = new URLSearchParams(sentIn('query', operation, values))
   const search = query.size === 0 ? '' : `?${query}`
   const parts = [`curl ${success.events === undefined ? '' : '-N '}'${SAMPLE_BASE_URL}${address}${search}'`]
   if (method !== 'GET') parts.push(`-X ${method}`)
   parts.push(`-H 'Authorization: Bearer ${KEY_PLACEHOLDER}'`)
   if (body !== undefined) {
-    parts.push(`-H 'Content-Type: application/json'`)
-    parts.push(`-d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`)
+    parts.push(`-H 'Content-Type: ${body.type}'`)
+    parts.push(`--data-binary '${exampleOfBody(contract, body).replaceAll("'", `'\\''`)}'`)
   }
   return parts.join(' \\\n  ')
 }
 
-function clientCode({ success }: Operation, language: ClientLanguage, filled: string): string {
+/** Operations that are not generated in both clients. */
+const OTHER_METHODS: Readonly<Record<string, Readonly<Record<ClientLanguage, string>>>> = {
+  inventoryEvents: { typescript: 'inventory.events', python: 'events' },
+  getPet: { typescript: 'pets.get', python: 'pets.get' },
+}
+
+function methodName(operationId: string, language: ClientLanguage): string {
+  const generated = METHODS[operationId as keyof typeof METHODS] as string | undefined
+  const name = OTHER_METHODS[operationId]?.[language] ?? generated
+  if (name === undefined)
+    throw new Error(`the clients have no method ${operationId}: npm run contract:client`)
+  return language === 'python' ? inSnakeCase(name) : name
+}
+
+/** Every method takes the parameters of the path, then the body, then those of the query. */
+function clientCode(
+  contract: Contract,
+  operation: Operation,
+  language: ClientLanguage,
+  values: Values,
+): string {
+  const { operationId, body, success } = operation
   const isPython = language === 'python'
-  const call = isPython ? `store.${filled}` : `client.${filled}`
+  const args = sentIn('path', operation, values).map(([, value]) =>
+    /^-?\d+$/.test(value) ? value : quoted(value),
+  )
+  if (body !== undefined) args.push(literal(exampleOf(contract, body.schema), language))
+  const query = sentIn('query', operation, values).map(
+    ([name, value]) => `${isPython ? `${inSnakeCase(name)}=` : `${name}: `}${quoted(value)}`,
+  )
+  if (query.length > 0) args.push(isPython ? query.join(', ') : `{ ${query.join(', ')} }`)
+  const call = `${isPython ? 'store' : 'client'}.${methodName(operationId, language)}(${args.join(', ')})`
   const setup = `${clientSetup(language, [])}\n`
   if (success.status === 204) return `${setup}${isPython ? '' : 'await '}${call}`
   const item = success.events === undefined ? 'item' : 'event'
@@ -65,16 +94,8 @@ function clientCode({ success }: Operation, language: ClientLanguage, filled: st
   return `${setup}for await (const ${item} of ${call}) console.log(${item})`
 }
 
-/** Puts values into the braces of a call. */
-function fill(call: string, language: ClientLanguage, values: Values, body: unknown): string {
-  return call.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    if (name === 'body') return literal(body, language)
-    const value = values[name]
-    if (value !== undefined) return /^-?\d+$/.test(value) ? value : quoted(value)
-    const field = (body as Readonly<Record<string, unknown>> | undefined)?.[name]
-    if (field === undefined) throw new Error(`${call}: there is no example of ${name}`)
-    return literal(field, language)
-  })
+function inSnakeCase(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
 const MAX_LINE = 70
@@ -87,8 +108,8 @@ function literal(value: unknown, language: ClientLanguage): string {
   const json = line.length <= MAX_LINE ? line : lines
   return json.replaceAll(/("(?:[^"\\]|\\.)*")(:?)|true|false|null/g, (token, text?: string, colon = '') => {
     if (text === undefined) return language === 'python' ? (PYTHON_CONSTANTS[token] ?? token) : token
-    const value = JSON.parse(text)
-    return (colon !== '' && language === 'typescript' ? value : quoted(value)) + colon
+    const content = JSON.parse(text)
+    return (colon !== '' && language === 'typescript' ? content : quoted(content)) + colon
   })
 }
 

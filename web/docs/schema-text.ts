@@ -1,4 +1,6 @@
-import { type Contract, nameOf, type Parameter, type Schema } from './contract.ts'
+import { type Contract, nameOf, type Operation, type Parameter, type Schema } from './contract.ts'
+
+type Body = NonNullable<Operation['body']>
 
 /** The type as text, such as `integer (int64)` or `array of Pet`. */
 export function typeText(schema: Schema): string {
@@ -58,6 +60,12 @@ export function exampleOf(contract: Contract, schema: Schema): unknown {
   if (type === 'integer' || type === 'number') return Math.max(1, minimum)
   if (type === 'boolean') return true
   return format === 'date-time' ? '2026-11-15T12:00:00.000Z' : ''
+}
+
+/** The text of a body, with indented JSON. */
+export function exampleOfBody(contract: Contract, { type, schema }: Body, indent = 0): string {
+  const example = exampleOf(contract, schema)
+  return type === 'application/json' ? JSON.stringify(example, null, indent) : String(example)
 }
 
 /** Prefers the example that a record has for a field of this name and type. */

@@ -1,6 +1,6 @@
 import type { Contract, Operation, Parameter } from './contract.ts'
 import { Html, html } from './html.ts'
-import { exampleOf, exampleOfParameter } from './schema-text.ts'
+import { exampleOfBody, exampleOfParameter } from './schema-text.ts'
 
 /** A form that web/src/docs-page/try-it.ts sends. Nothing is validated here, so that readers can try errors too. */
 export function tryIt(
@@ -13,7 +13,7 @@ export function tryIt(
 ${field(`${operationId}-key`, html`API key <span class="muted">kept for this tab only</span>`, (id) => html`<input id="${id}" class="input" type="password" name="key" autocomplete="off" spellcheck="false" placeholder="pst_live_…">`)}
 <button type="button" class="button button--small" name="staff-key" hidden>Use the key of the staff page</button>
 ${fields}
-${body !== undefined && bodyField(operationId, JSON.stringify(exampleOf(contract, body), null, 2))}
+${body !== undefined && bodyField(operationId, body.type, exampleOfBody(contract, body, 2))}
 ${method !== 'GET' && html`<p class="caution small">This changes the data of this store.</p>`}
 <div class="cluster"><button type="submit" class="button button--primary">${success.events === undefined ? `Send ${method}` : 'Open the stream'}</button><button type="button" class="button" name="stop" hidden>Stop</button></div>
 <p class="try-it__outcome" role="status"></p>
@@ -38,12 +38,12 @@ function parameterField(contract: Contract, operationId: string, parameter: Para
   )
 }
 
-function bodyField(operationId: string, example: string): Html {
+function bodyField(operationId: string, type: string, example: string): Html {
   const rows = Math.min(14, example.split('\n').length + 1)
   return field(
     `${operationId}-body`,
-    html`Body <span class="muted">application/json</span>`,
+    html`Body <span class="muted">${type}</span>`,
     (id) =>
-      html`<textarea id="${id}" class="textarea" name="body" rows="${rows}" spellcheck="false">${example}</textarea>`,
+      html`<textarea id="${id}" class="textarea" name="body" data-type="${type}" rows="${rows}" spellcheck="false">${example}</textarea>`,
   )
 }

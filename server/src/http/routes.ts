@@ -1,4 +1,4 @@
-import { adjustInventory } from './adjustments.ts'
+import { adjustInventory, getAdjustment, listAdjustments, reverseAdjustment } from './adjustments.ts'
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
 import { inventoryEvents } from './events.ts'
 import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
@@ -40,6 +40,9 @@ const OPERATIONS_BY_ID = {
   getInventoryItem,
   updateInventory,
   adjustInventory,
+  listAdjustments,
+  getAdjustment,
+  reverseAdjustment,
   getAvailability,
   listInventoryHistory,
   listRecentChanges,

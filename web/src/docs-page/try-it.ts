@@ -94,16 +94,22 @@ function requestOf(form: HTMLFormElement): Request {
   const headers = new Headers(key === '' ? {} : { Authorization: `Bearer ${key}` })
   const query = new URLSearchParams()
   let path = form.dataset.path ?? ''
-  for (const field of form.querySelectorAll<HTMLInputElement | HTMLSelectElement>('[data-place]')) {
-    const value = field.value.trim()
-    if (field.dataset.place === 'path') path = path.replace(`{${field.name}}`, encodeURIComponent(value))
-    else if (value !== '' && field.dataset.place === 'query') query.append(field.name, value)
-    else if (value !== '') headers.append(field.name, value)
+  for (const { value: typed, name, dataset } of form.querySelectorAll<HTMLInputElement | HTMLSelectElement>(
+    '[data-place]',
+  )) {
+    const value = typed.trim()
+    if (dataset.place === 'path') path = path.replace(`{${name}}`, encodeURIComponent(value))
+    else if (value !== '' && dataset.place === 'query') query.append(name, value)
+    else if (value !== '') headers.append(name, value)
   }
-  const body = form.querySelector('textarea')?.value ?? null
-  if (body !== null) headers.set('Content-Type', 'application/json')
+  const field = form.querySelector('textarea')
+  if (field !== null) headers.set('Content-Type', field.dataset.type ?? '')
   const search = query.size === 0 ? '' : `?${query}`
-  return new Request(`/v1${path}${search}`, { method: form.dataset.method ?? 'GET', headers, body })
+  return new Request(`/v1${path}${search}`, {
+    method: form.dataset.method ?? 'GET',
+    headers,
+    body: field?.value ?? null,
+  })
 }
 
 /** Shows the newest events. */

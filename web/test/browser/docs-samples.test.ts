@@ -28,6 +28,11 @@ function ownRecord({
   path,
 }: Operation): readonly [parameter: string, created: ReturnType<typeof post>] {
   if (path.includes('{orderId}')) return ['orderId', orderOne(service)]
+  if (path.includes('{adjustmentId}'))
+    return [
+      'adjustmentId',
+      post(service, '/inventory/adjustments', '{"reason":"sold","changes":[{"petId":1,"delta":-2}]}'),
+    ]
   // No receiver listens on this port.
   if (path.includes('{webhookId}'))
     return [
@@ -58,8 +63,9 @@ for (const language of LANGUAGES) {
       const sample = samplesOf(contract, operation, { [parameter]: id }).find(
         (each) => each.language === language,
       )
-      // The Python client has no method for two operations; curl follows a stream without an end.
-      if (sample === undefined || (language === 'shell' && isStream)) continue
+      if (sample === undefined) throw new Error(`${operation.operationId} has no sample in ${language}`)
+      // curl follows a stream without an end.
+      if (language === 'shell' && isStream) continue
       const code = filledIn(sample.code, { address: service.address, key: await tokenFor(operation, id) })
       if (language === 'typescript') await printed(code, isStream)
       else if (language === 'python') await inPython(code, isStream)

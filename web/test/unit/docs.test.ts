@@ -96,25 +96,38 @@ test.each([
   expect(() => docsPages({ document, guides: withFeeding, drawings }, ASSETS)).toThrow(problem)
 })
 
-test('a new operation or error code cannot be built without the calls of the clients and an advice', () => {
+test('a new operation or error code cannot be built without a method of the clients and an advice', () => {
   const build = (changes: object) => () =>
     docsPages({ document: { ...document, ...changes }, guides, drawings }, ASSETS)
   const paths = document.paths as Record<string, { readonly get: object }>
   const feeding = { get: { ...paths['/limits']?.get, operationId: 'listFeedings' } }
   expect(build({ paths: { ...paths, '/feedings': feeding } })).toThrow(
-    'add the calls of listFeedings to web/docs/client-calls.ts',
+    'the clients have no method listFeedings: npm run contract:client',
   )
   const codes = [...(document['x-error-codes'] as object[]), { code: 'too_hungry', status: 409 }]
   expect(build({ 'x-error-codes': codes })).toThrow('errors.md: add too_hungry to WHAT_TO_DO')
 })
 
 test('fields of variants are required if every variant requires them', () => {
-  const page = pageAt('/docs/inventory')
-  const rowOf = (field: string) =>
-    page.split('<tr ').find((row) => row.startsWith(`id="adjustInventory.${field}"`)) ?? ''
-  expect(rowOf('changes.petId')).toContain('required')
-  expect(rowOf('changes.delta')).toContain('integer')
-  expect(rowOf('changes.delta')).not.toContain('required')
+  const variant = (name: string) => ({
+    type: 'object',
+    properties: { size: { type: 'integer' }, [name]: { type: 'integer' } },
+    required: ['size', name],
+  })
+  const components = document.components as { readonly schemas: object }
+  const schemas = {
+    ...components.schemas,
+    Round: variant('radius'),
+    Shape: { oneOf: [{ $ref: '#/components/schemas/Round' }, variant('width')] },
+  }
+  const built = docsPages(
+    { document: { ...document, components: { ...components, schemas } }, guides, drawings },
+    ASSETS,
+  )
+  const rows = built.find(({ path }) => path === '/docs/records')?.html.split('<tr ') ?? []
+  const required = rows.filter((row) => row.startsWith('id="Shape.')).map((row) => row.includes('required'))
+  // Of size, radius and width.
+  expect(required).toEqual([true, false, false])
 })
 
 test('text of the contract is escaped, and a new tag has a page', () => {
