@@ -59,7 +59,7 @@ const ADJUSTMENT_OPTIONS = {
 const CHANGE = {
   ...ADJUSTMENT_CHANGE,
   petId: Type.Optional(ADJUSTMENT_CHANGE.petId),
-  barcode: Type.Optional({ ...Barcode, description: 'The barcode of the pet, in place of its petId.' }),
+  barcode: Type.Optional(Barcode),
 }
 
 const Change = Type.Object(CHANGE, {
