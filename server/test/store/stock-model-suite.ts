@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { CommandOf } from '../../src/core/stock/command.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { change, pet } from './plain-rows.ts'
@@ -128,21 +127,6 @@ const removing = fc.tuple(who, petId).map(
       expect(await removePet(shop.store(index), id)).toBe(expected)
     },
 )
-const importing = fc.tuple(who, batch).map(
-  ([index, rows]): Step =>
-    async (shop) => {
-      const wanted = new Map(rows)
-      const staged = await shop.store(index).stagePets()
-      await staged.add([...wanted].map(([id, value], at) => ({ line: at + 2, value: pet(id, value) })))
-      await staged.finishStaging(0)
-      await staged.apply({ at: 5, keyId: 'import' })
-      await staged.discard()
-      for (const [id, value] of wanted) {
-        shop.quantities.set(id, shop.quantities.get(id) ?? 0)
-        shop.record(id, value)
-      }
-    },
-)
 /** The remaining history is the end of the previous one; the stock does not change. */
 const pruning = fc.tuple(who, fc.integer({ min: 0, max: 5 })).map(
   ([index, keep]): Step =>
@@ -194,7 +178,6 @@ const step = fc.oneof(
   { weight: 3, arbitrary: failing },
   { weight: 2, arbitrary: adding },
   { weight: 1, arbitrary: removing },
-  { weight: 1, arbitrary: importing },
   { weight: 1, arbitrary: pruning },
   { weight: 1, arbitrary: loading },
   { weight: 2, arbitrary: loadingMeanwhile },
@@ -202,7 +185,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: crossing },
 )
 
-function adjustmentOf(changes: CommandOf<'adjust'>['changes'], key: string): KeyedAdjust {
+function adjustmentOf(changes: KeyedAdjust['changes'], key: string): KeyedAdjust {
   const fingerprint = told({ changes })
   const idempotency = key === '' ? undefined : { key, fingerprint, answer: told }
   return {

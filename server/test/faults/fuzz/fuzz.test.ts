@@ -1,7 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { typedResults } from '../../../src/core/stock/command.ts'
+import { decide } from '../../../src/core/stock/decide.ts'
 import type { Store } from '../../../src/store/store.ts'
-import { asUpdate } from '../../store/plain-rows.ts'
+import { entryWith } from '../../store/plain-rows.ts'
 import { stockOf } from '../../support/whole-store.ts'
 import { CONTRACT_OPERATIONS } from './contract.ts'
 import { fuzz } from './fuzz.ts'
@@ -40,17 +41,17 @@ describe('the fuzzing catches', () => {
       changeStock: async (changes) => {
         // Every such update is lost: a later update that was made would hide the lost one.
         const isLost = changes.every(
-          ({ type, idempotency }) => type === 'set_quantity' && idempotency === undefined,
+          (command) =>
+            command.type === 'adjust' &&
+            command.occurredAt === undefined &&
+            command.idempotency === undefined,
         )
         if (!isLost) return store.changeStock(changes)
         const items = await stockOf(store)
-        const results = changes.map(asUpdate).map(({ petId, quantity }) => {
-          const item = items.find((one) => one.petId === petId)
-          return item === undefined
-            ? { type: 'unknown_pet' as const }
-            : { type: 'done' as const, item: { ...item, quantity } }
-        })
-        return typedResults(changes, results)
+        const entries = new Map(
+          items.map(({ petId, quantity, status }) => [petId, entryWith(quantity, { status })]),
+        )
+        return typedResults(changes, decide(changes, entries).results)
       },
     }))
     expect(found).toContain('the stock is not what the answers said')
