@@ -8,7 +8,6 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
@@ -27,8 +26,6 @@ const TASKS: readonly TortureTask[] = [
   failoverTask,
   patroniTask,
   pgbouncerTask,
-  modelTask,
-  modelPostgresTask,
   fuzzTask,
   hostileTask,
   connectionsTask,
