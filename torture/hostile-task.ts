@@ -1,5 +1,4 @@
-import { randomFrom, type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
-import { integerFrom, type Random } from '../server/test/faults/fuzz/values.ts'
+import { type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
 import {
   bodyFlood,
   type Held,
@@ -14,6 +13,7 @@ import {
 } from '../server/test/faults/hostile/attacks.ts'
 import { MAX_TIMES_SLOWER, PoliteClient } from '../server/test/faults/hostile/polite.ts'
 import { type HostileService, startHostileService } from '../server/test/faults/hostile/service.ts'
+import { Random } from '../server/test/sim/random.ts'
 
 const PETS = 100_000
 const LEAST_ROUNDS = 5
@@ -44,7 +44,7 @@ export const hostileTask: TortureTask = {
   promise: 'Hostile clients do not slow others down for long, do not fill the memory, and are disconnected.',
   share: 2,
   run: async (options) => {
-    const random = randomFrom(options.seed)
+    const random = new Random(options.seed)
     const isOver = untilOver(options, LEAST_ROUNDS)
     const service = await startHostileService()
     await service.stock(PETS)
@@ -96,7 +96,7 @@ class Siege {
 
   async round(): Promise<void> {
     const held: Held[] = []
-    const order = ATTACKS.map((attack) => ({ attack, at: this.#random() })).sort(
+    const order = ATTACKS.map((attack) => ({ attack, at: this.#random.next() })).sort(
       (one, other) => one.at - other.at,
     )
     for (const { attack } of order) {
@@ -172,7 +172,7 @@ function holding(
   return {
     name,
     run: async (target, random, held) => {
-      const one = await begin(target, integerFrom(random, most / 2, most))
+      const one = await begin(target, random.integer(most / 2, most))
       held.push(one)
       return one.count
     },
@@ -187,7 +187,7 @@ function counted(
   return {
     name,
     run: async (target, random) => {
-      const count = integerFrom(random, Math.ceil(most / 2), most)
+      const count = random.integer(Math.ceil(most / 2), most)
       await attack(target, count, random)
       return count
     },

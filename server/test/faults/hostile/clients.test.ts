@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { randomFrom } from '../../../scripts/torture-task.ts'
+import { Random } from '../../sim/random.ts'
 import { until } from '../../support/until.ts'
 import { pipelinedFlood } from '../connections/connection-attacks.ts'
 import {
@@ -87,7 +87,7 @@ describe(`others are served as usual, and memory stays bounded, under (seed ${SE
 
   // The address has now used up its anonymous requests: most of the following are refused for that reason.
   test('a flood of invalid requests', async () => {
-    await malformedFlood(service, 400, randomFrom(SEED))
+    await malformedFlood(service, 400, new Random(SEED))
     await expectOthersAreServed()
   }, 120_000)
 
