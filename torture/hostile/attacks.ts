@@ -1,7 +1,7 @@
-import { HostileSocket } from '../../../../wire/test/hostile-socket.ts'
-import { createSecret } from '../../../src/core/keys/api-key.ts'
-import type { Random } from '../../sim/random.ts'
-import { conflictingRequests, malformedRequests } from './requests.ts'
+import { createSecret } from '../../server/src/core/keys/api-key.ts'
+import { conflictingRequests, malformedRequests } from '../../server/test/faults/hostile/requests.ts'
+import type { Random } from '../../server/test/sim/random.ts'
+import { HostileSocket } from '../../wire/test/hostile-socket.ts'
 
 export interface Target {
   readonly port: number

@@ -1,4 +1,5 @@
-import { type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
+import { type TortureTask, untilOver } from '../../server/scripts/torture-task.ts'
+import { Random } from '../../server/test/sim/random.ts'
 import {
   bodyFlood,
   type Held,
@@ -10,10 +11,9 @@ import {
   slowReaders,
   type Target,
   wrongKeys,
-} from '../server/test/faults/hostile/attacks.ts'
-import { MAX_TIMES_SLOWER, PoliteClient } from '../server/test/faults/hostile/polite.ts'
-import { type HostileService, startHostileService } from '../server/test/faults/hostile/service.ts'
-import { Random } from '../server/test/sim/random.ts'
+} from './attacks.ts'
+import { MAX_TIMES_SLOWER, PoliteClient } from './polite.ts'
+import { type HostileService, startHostileService } from './service.ts'
 
 const PETS = 100_000
 const LEAST_ROUNDS = 5
@@ -38,7 +38,7 @@ const ATTACKS: readonly Attack[] = [
   counted('wrong keys', 10_000, (target, count) => wrongKeys(target, count, 50)),
 ]
 
-/** The long form of clients.test.ts: all attacks in random order and size, while the stock changes. */
+/** All attacks in random order and size, while the stock changes. */
 export const hostileTask: TortureTask = {
   name: 'hostile',
   promise: 'Hostile clients do not slow others down for long, do not fill the memory, and are disconnected.',
