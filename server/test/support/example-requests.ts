@@ -1,7 +1,6 @@
 import type { Operation } from '../../src/http/operation.ts'
 import { toJson } from '../../src/http/reply.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
-import type { ServiceOptions } from '../../src/service/compose.ts'
 import { addWebhook } from './add-webhook.ts'
 import { TestService } from './test-service.ts'
 
@@ -55,7 +54,9 @@ export function exampleOf(name: string, schema: object): Readonly<Record<string,
 }
 
 /** A service with the records that the examples name. */
-export async function startExampleShop(options: ServiceOptions = {}): Promise<TestService> {
+export async function startExampleShop(
+  options: Parameters<typeof TestService.start>[0] = {},
+): Promise<TestService> {
   const service = await TestService.start({
     settings: { webhookPrivateAddresses: 'on' },
     lookup: async () => ['127.0.0.1'],
