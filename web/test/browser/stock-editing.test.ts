@@ -18,8 +18,8 @@ async function beginToEdit(page: Page, petId: bigint): Promise<void> {
 /** Holds back every change that the page sends, until the function that it gives is called. */
 async function holdChanges(page: Page): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>()
-  await page.route('**/v1/inventory/*', async (route) => {
-    if (route.request().method() === 'PATCH') await promise
+  await page.route('**/v1/inventory/adjustments', async (route) => {
+    await promise
     await route.continue()
   })
   return resolve
