@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { PHONE } from '../support/layout.ts'
 import { useShop } from '../support/shop.ts'
+import { expectSoon } from '../support/soon.ts'
 import { activeRow, goToRow } from '../support/stock-table.ts'
 
 let isHistoryBroken = false
@@ -192,18 +193,18 @@ test('the keyboard goes to a pet and back without losing its place, and the titl
     page.evaluate(() => document.activeElement?.getAttribute('role') ?? document.activeElement?.tagName)
   await page.getByRole('link', { name: 'Goldie' }).waitFor()
   await goToRow(page, 3n)
-  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Shift+Tab')
+  await page.keyboard.press('Enter')
   await page.getByRole('heading', { level: 1, name: 'Goldie' }).waitFor()
   expect(await focused()).toBe('MAIN')
   expect(await page.title()).toBe('Goldie · Petstore')
   await page.goBack()
-  await page.getByRole('grid').waitFor()
-  expect(await focused()).toBe('grid')
-  expect(await activeRow(page)).toBe('pet-3')
+  await page.getByRole('table', { name: 'Stock' }).waitFor()
+  await expectSoon(() => activeRow(page), 'pet-3')
   await page.getByRole('searchbox').fill('no such pet')
   await page.getByText('Nothing found').waitFor()
   await page.getByRole('searchbox').fill('')
-  await page.getByRole('grid').waitFor()
+  await page.getByRole('table', { name: 'Stock' }).waitFor()
   expect(await focused()).toBe('INPUT')
 })
 

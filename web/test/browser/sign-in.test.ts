@@ -134,7 +134,7 @@ test('a key that is revoked ends the session and says why', async () => {
     change.catch(() => 'the session was over already'),
   ])
   expect(await stored(page)).toEqual([])
-  expect(await page.getByRole('grid').count()).toBe(0)
+  expect(await page.getByRole('table', { name: 'Stock' }).count()).toBe(0)
 })
 
 test('the theme can be chosen, and stays chosen', async () => {
