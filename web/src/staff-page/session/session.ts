@@ -69,8 +69,8 @@ export class Session {
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ ...this.saving, requests: this.requests })
     this.pets = new PetLoader(this.saving, this.feed.read)
-    this.orderActions = new OrderActions({ client, stock, now: this.requests.clock.now, signal })
-    this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
+    this.orderActions = new OrderActions({ client, stock, signal })
+    this.orderNews = { events: this.feed.orders, own: this.orderActions.own }
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ orders: client.orders, stock, live: this.feed.orders, signal })
     this.webhooks = new Webhooks(client.webhooks, signal)
