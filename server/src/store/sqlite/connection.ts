@@ -14,6 +14,7 @@ import {
 } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
+import { freeSpaceCheck } from './free-space.ts'
 import { Checkpointer, FlushQueue, type LogFile, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -49,6 +50,7 @@ interface ServingParts {
   readonly checkpointer: Checkpointer
   readonly totalChanges: () => number
   readonly disk: Disk
+  readonly requireFreeSpace: () => void
 }
 
 /** The disk below the file of the service, which tests replace. */
@@ -67,6 +69,7 @@ interface ServingOptions {
   /** A worker that can write to the database. */
   readonly checkpointWorker: Reader
   readonly maxLogBytes?: number | undefined
+  readonly minFreeBytes?: number | undefined
 }
 
 /**
@@ -155,7 +158,7 @@ export class Connection implements SqlDatabase, LongSession {
    */
   flushInBackground(options: ServingOptions): void {
     const { onFlushFailure, onFileLost, checkpointWorker, disk = WAL_DISK } = options
-    const { maxLogBytes = MAX_LOG_BYTES } = options
+    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0 } = options
     this.#wal = disk.openLog(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
@@ -179,6 +182,7 @@ export class Connection implements SqlDatabase, LongSession {
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
       totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
       disk,
+      requireFreeSpace: freeSpaceCheck(this.#path, minFreeBytes),
     }
   }
 
@@ -408,9 +412,11 @@ export class Connection implements SqlDatabase, LongSession {
   }
 
   #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
-    const { queue, checkpointer, totalChanges, disk } = serving
+    const { queue, checkpointer, totalChanges, disk, requireFreeSpace } = serving
     queue.requireUsable()
     this.requireFile()
+    // The counts of limits and deliveries replace earlier rows, and reads need them.
+    if (durability === 'durable') requireFreeSpace()
     let logEndBefore = 0n
     const changesBefore = totalChanges()
     try {
