@@ -39,6 +39,11 @@ export const SETTINGS = {
     help: 'connections to PostgreSQL per process',
     parse: wholeNumber(2, 1_000),
   },
+  minFreeDiskMebibytes: {
+    fallback: '256',
+    help: 'changes of a SQLite database are refused while its disk has less space free than this',
+    parse: wholeNumber(0, 1_000_000),
+  },
   baseUrl: {
     fallback: '',
     help: 'production address in the contract; ends in /v1; the listening address by default',

@@ -142,6 +142,7 @@ function flushInBackground(
     },
     checkpointWorker: new Reader(() => startReader({ path, copiesLog: true })),
     maxLogBytes: options.maxLogBytes,
+    minFreeBytes: options.minFreeBytes,
   })
 }
 
