@@ -4,7 +4,7 @@ import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 from urllib.parse import quote
 
-from .events import Event, follow_events
+from .events import Event, EventPage, event_id_of, follow_events, read_event_page
 from .transport import CallOptions, ConditionalCallOptions, ConditionalWriteOptions, Transport, WriteOptions
 
 if TYPE_CHECKING:
@@ -65,6 +65,27 @@ class Petstore:
         query = {"kinds": None if kinds is None else ",".join(kinds), "petId": pet_id}
         return follow_events(self._transport, query, last_event_id, self._retries)
 
+    def read_events(
+        self,
+        after: Optional[str] = None,
+        *,
+        kinds: Optional[Sequence[str]] = None,
+        pet_id: Optional[int] = None,
+        limit: Optional[int] = None,
+        **options: Unpack[CallOptions],
+    ) -> EventPage:
+        """
+        Returns a page of the events after `after`. Without it, the page is empty and its `last_event_id` is the end of
+        the log. After an event of type `relist`, read the lists again and go on.
+        """
+        query = {
+            "after": after,
+            "kinds": None if kinds is None else ",".join(kinds),
+            "petId": pet_id,
+            "limit": limit,
+        }
+        return read_event_page(self._transport, query, options)
+
     def close(self) -> None:
         """Closes idle connections. The client can still be used."""
         self._transport.close()
@@ -81,6 +102,12 @@ class Resource:
         self._transport = transport
 
 
+class Availabilities(NamedTuple):
+    items: List[types.Availability]
+    last_event_id: str
+    """The position of the items among the events: `read_events` after it misses no change."""
+
+
 class Inventory(Resource):
     def list(self, **options: Unpack[CallOptions]) -> Iterator[types.InventoryItem]:
         """Yields the stock of every pet, by id. The service sends it as one page."""
@@ -92,6 +119,12 @@ class Inventory(Resource):
     def availability(self, pet_id: int, **options: Unpack[CallOptions]) -> types.Availability:
         """Returns the units on the shelf, the reserved units, and the units that can still be ordered."""
         return self._transport.read(f"/inventory/{int64(pet_id)}/availability", **options)
+
+    def availabilities(self, pet_ids: Iterable[int], **options: Unpack[CallOptions]) -> Availabilities:
+        """Returns the availability of up to 1,000 pets at one moment. Pets that do not exist are left out."""
+        query = {"petIds": ",".join(str(int64(pet_id)) for pet_id in pet_ids)}
+        items, headers = self._transport.call("GET", "/inventory/availability", query=query, **options)
+        return Availabilities(items, event_id_of(headers))
 
     def set(self, pet_id: int, quantity: int, **options: Unpack[ConditionalWriteOptions]) -> types.InventoryItem:
         """Sets the quantity, whatever it was before unless `if_match` says otherwise."""

@@ -325,6 +325,18 @@ class KeyLimits(TypedDict):
     bannedUntil: NotRequired[int]
 
 
+class ListedEvent(TypedDict):
+    id: str
+    kind: Literal["change", "order", "low", "recovered", "pet", "removed", "category", "relist"]
+    change: NotRequired[ChangeEvent]
+    order: NotRequired[OrderEvent]
+    low: NotRequired[LowStockEvent]
+    recovered: NotRequired[LowStockEvent]
+    pet: NotRequired[PetEvent]
+    removed: NotRequired[RemovedEvent]
+    category: NotRequired[CategoryEvent]
+
+
 class HistoryEntry(TypedDict):
     id: str
     before: int

@@ -71,6 +71,19 @@ class Records(unittest.TestCase):
         cancelled = [row["id"] for row in client.orders.list(pet_id=pet, state="cancelled")]
         self.assertEqual(cancelled, [other["id"]])
 
+    def test_event_pages_continue_at_the_position_of_a_page_or_of_availabilities(self) -> None:
+        pet = new_pet(10)
+        items, position = client.inventory.availabilities([pet, LARGEST_ID, 404])
+        self.assertEqual([item["petId"] for item in items], [pet, LARGEST_ID])
+        client.inventory.set(pet, 7)
+        client.orders.create({"petId": pet, "quantity": 1})
+        first = client.read_events(position, pet_id=pet, limit=1)
+        self.assertEqual([(event.type, event.data["after"]) for event in first.events], [("change", 7)])
+        self.assertTrue(first.has_more)
+        rest = client.read_events(first.last_event_id, kinds=["order"], pet_id=pet)
+        self.assertEqual([event.data["change"] for event in rest.events], ["created"])
+        self.assertFalse(rest.has_more)
+
     def test_pets_and_categories(self) -> None:
         category = client.categories.create({"name": "Birds", "lowStockAt": 3})
         pet = client.pets.create({"name": "Kiki", "categoryId": category["id"], "lowStockAt": 1})

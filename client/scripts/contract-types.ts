@@ -175,7 +175,9 @@ function bodySchema({ requestBody }: Operation): Schema | undefined {
 
 /** An `OperationFacts` literal. */
 function operationFacts(path: string, method: string, operation: Operation): string {
-  const int64 = operation.parameters.filter(({ schema }) => isInt64(schema)).map(({ name }) => `'${name}'`)
+  const int64 = operation.parameters
+    .filter(({ schema }) => isInt64(schema.items ?? schema))
+    .map(({ name }) => `'${name}'`)
   const maxLimit = operation.parameters.find(({ name }) => name === 'limit')?.schema.maximum
   const bodyRef = bodySchema(operation)?.$ref
   const { schema: answer } = answerOf(operation)
@@ -258,7 +260,7 @@ ${types.join('\n')}
 export interface OperationFacts {
   readonly method: string
   readonly path: string
-  /** The path and query parameters that are int64. */
+  /** The path and query parameters that are int64, or lists of int64. */
   readonly int64?: readonly string[]
   readonly body?: keyof typeof INT64_FIELDS
   /** The schema of the response, or of each item of a list; absent if there is no body. */

@@ -632,6 +632,20 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
+export interface ListedEvent {
+  /** The id of the event, the same as in the stream; opaque. */
+  readonly id: string
+  /** The kind of the event. The field of this name has its data; a `relist` has none. */
+  readonly kind: 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed' | 'category' | 'relist'
+  readonly change?: ChangeEvent
+  readonly order?: OrderEvent
+  readonly low?: LowStockEvent
+  readonly recovered?: LowStockEvent
+  readonly pet?: PetEvent
+  readonly removed?: RemovedEvent
+  readonly category?: CategoryEvent
+}
+
 export interface HistoryEntry {
   /** Identifies the change; opaque. */
   readonly id: string
@@ -947,6 +961,19 @@ export interface Operations {
       readonly relist: NoFields
     }
   }
+  /** List the events after a position */
+  listEvents: {
+    readonly params: NoFields
+    readonly query: {
+      readonly after?: string
+      readonly kinds?: readonly EventKind[]
+      readonly petId?: bigint
+      readonly limit?: number
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly ListedEvent[]
+  }
   /** Get the stock level of one pet */
   getInventoryItem: {
     readonly params: { readonly petId: bigint }
@@ -970,6 +997,14 @@ export interface Operations {
     readonly headers: { readonly 'Idempotency-Key'?: string }
     readonly body: InventoryAdjustment
     readonly answer: AdjustmentResult
+  }
+  /** List the available units of many pets */
+  listAvailability: {
+    readonly params: NoFields
+    readonly query: { readonly petIds: readonly bigint[] }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Availability[]
   }
   /** Get the available units of one pet */
   getAvailability: {
@@ -1360,7 +1395,7 @@ export interface Operations {
 export interface OperationFacts {
   readonly method: string
   readonly path: string
-  /** The path and query parameters that are int64. */
+  /** The path and query parameters that are int64, or lists of int64. */
   readonly int64?: readonly string[]
   readonly body?: keyof typeof INT64_FIELDS
   /** The schema of the response, or of each item of a list; absent if there is no body. */
@@ -1372,6 +1407,7 @@ export interface OperationFacts {
 export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
   listInventory: { method: 'GET', path: '/inventory', answer: 'InventoryItem' },
   inventoryEvents: { method: 'GET', path: '/inventory/events', int64: ['petId'] },
+  listEvents: { method: 'GET', path: '/events', int64: ['petId'], answer: 'ListedEvent', maxLimit: 1000 },
   getInventoryItem: { method: 'GET', path: '/inventory/{petId}', int64: ['petId'], answer: 'InventoryItem' },
   updateInventory: {
     method: 'PATCH',
@@ -1385,6 +1421,12 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     path: '/inventory/adjustments',
     body: 'InventoryAdjustment',
     answer: 'AdjustmentResult',
+  },
+  listAvailability: {
+    method: 'GET',
+    path: '/inventory/availability',
+    int64: ['petIds'],
+    answer: 'Availability',
   },
   getAvailability: {
     method: 'GET',
@@ -1606,6 +1648,15 @@ export const INT64_FIELDS = {
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
   EventKind: {},
   PetStatus: {},
+  ListedEvent: {
+    change: { type: 'ChangeEvent', required: false },
+    order: { type: 'OrderEvent', required: false },
+    low: { type: 'LowStockEvent', required: false },
+    recovered: { type: 'LowStockEvent', required: false },
+    pet: { type: 'PetEvent', required: false },
+    removed: { type: 'RemovedEvent', required: false },
+    category: { type: 'CategoryEvent', required: false },
+  },
   HistoryEntry: {},
   RecentChange: { petId: { type: 'int64', required: true } },
   SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },

@@ -1,9 +1,10 @@
-import { EVENTS, OPERATIONS, type Operations } from './contract-types.ts'
+import { EVENTS, type ListedEvent, OPERATIONS, type Operations } from './contract-types.ts'
 import { isPetstoreError, PetstoreError } from './errors.ts'
 import type { IdKind, Output } from './ids.ts'
 import { fieldsOf, parseJson } from './json.ts'
+import { nextQuery } from './list.ts'
 import type { CallOptions } from './options.ts'
-import { createCall, type Query } from './request.ts'
+import { type Api, createCall, type Query } from './request.ts'
 import { EventParser, type ServerSentEvent } from './server-sent-events.ts'
 import type { StreamedAnswer, Transport } from './transport.ts'
 import { backOff, unlessAborted } from './waiting.ts'
@@ -23,6 +24,40 @@ export interface EventOptions extends CallOptions, Query<'inventoryEvents'> {
   readonly idleTimeout?: number | undefined
   /** Called when a connection is established, and when it is lost, before the client reconnects. */
   readonly onConnection?: ((state: 'connected' | 'lost') => void) | undefined
+}
+
+/** A page of events. */
+export interface EventPage<Ids extends IdKind> {
+  readonly events: readonly Output<InventoryEvent, Ids>[]
+  /** Where the next page starts: pass it as `after`, also if this page has no events. */
+  readonly lastEventId: string
+  /** Whether more events may follow now. */
+  readonly hasMore: boolean
+}
+
+/** Reads one page of events. Events of later versions of the service are left out. */
+export async function readEventPage<Ids extends IdKind>(
+  api: Api<Ids>,
+  { signal, timeout, totalTimeout, retries, headers, ...query }: Query<'listEvents'> & CallOptions,
+): Promise<EventPage<Ids>> {
+  const options = { signal, timeout, totalTimeout, retries, headers }
+  const answer = await api.outcome('listEvents', { query }, options)
+  // Both types of events have these fields.
+  const listed = (answer.value ?? []) as readonly ListedEvent[]
+  const events = listed.flatMap((event) => {
+    const { id, kind } = event
+    return isKnown(kind) ? [{ type: kind, id, ...(kind === 'relist' ? {} : event[kind]) }] : []
+  })
+  return {
+    events: events as unknown as readonly Output<InventoryEvent, Ids>[],
+    lastEventId: eventIdOf(answer.headers),
+    hasMore: nextQuery(answer.headers) !== undefined,
+  }
+}
+
+/** The position of a response among the events. */
+export function eventIdOf(headers: Headers): string {
+  return headers.get('Event-Id') ?? ''
 }
 
 const FIRST_BACK_OFF_MS = 1_000

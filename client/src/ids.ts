@@ -13,7 +13,9 @@ export type Input<Value> = Value extends bigint
       ? { [Name in keyof Value]: Input<Value[Name]> | AbsentValue<Value, Name> }
       : Value
 
-type AbsentValue<Value, Name extends keyof Value> = object extends Pick<Value, Name> ? undefined : never
+/** `undefined` if the field is optional. */
+export type AbsentValue<Value, Name extends keyof Value> =
+  object extends Pick<Value, Name> ? undefined : never
 
 /** A value of the contract as the client returns it. */
 export type Output<Value, Ids extends IdKind> = Ids extends 'string' ? WithStringIds<Value> : Value

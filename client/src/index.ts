@@ -25,6 +25,7 @@ export type {
   KeyUpdate,
   KeyWithSecret,
   LimitWindow,
+  ListedEvent,
   LowStockEvent,
   NewCategory,
   NewKey,
@@ -68,10 +69,11 @@ export {
   PetstoreError,
   type PetstoreErrorCode,
 } from './errors.ts'
-export type { EventOptions, InventoryEvent } from './events.ts'
+export type { EventOptions, EventPage, InventoryEvent } from './events.ts'
 export type { IdInput, IdKind, Input, Output } from './ids.ts'
 export {
   type Adjustment,
+  type Availabilities,
   type BookingOptions,
   type ChangeFilter,
   type CountLine,

@@ -1,6 +1,13 @@
-import type { AdjustmentChange, InventoryItem } from './contract-types.ts'
+import type { AdjustmentChange, Availability, InventoryItem } from './contract-types.ts'
 import { PetstoreError } from './errors.ts'
-import { type EventOptions, followEvents, type InventoryEvent } from './events.ts'
+import {
+  type EventOptions,
+  type EventPage,
+  eventIdOf,
+  followEvents,
+  type InventoryEvent,
+  readEventPage,
+} from './events.ts'
 import type { IdInput, IdKind, Input, Output } from './ids.ts'
 import { List, type Page } from './list.ts'
 import type { CallOptions, Condition, WriteOptions } from './options.ts'
@@ -42,6 +49,12 @@ export interface BookingOptions extends WriteOptions {
 export interface Booking<Line, Ids extends IdKind> {
   (line: Line, options?: BookingOptions): Promise<Output<InventoryItem, Ids>>
   (lines: readonly Line[], options?: BookingOptions): Promise<readonly Output<InventoryItem, Ids>[]>
+}
+
+export interface Availabilities<Ids extends IdKind> {
+  readonly items: readonly Output<Availability, Ids>[]
+  /** The position of the items among the events: `readEvents` with it as `after` misses no change. */
+  readonly lastEventId: string
 }
 
 export type InventorySearch = Filter<'searchInventory'>
@@ -175,6 +188,20 @@ export function createInventory<Ids extends IdKind>(api: Api<Ids>) {
     /** How many units of one pet are on the shelf, reserved by open orders, and available. */
     availability: (petId: IdInput, options: CallOptions = {}) =>
       api.value('getAvailability', { params: { petId } }, options),
+
+    /** The availability of up to 1,000 pets at one moment; pets that do not exist are left out. */
+    availabilities: async ({
+      petIds,
+      ...options
+    }: Query<'listAvailability'> & CallOptions): Promise<Availabilities<Ids>> => {
+      const { value, headers } = await api.outcome('listAvailability', { query: { petIds } }, options)
+      const items = (value ?? []) as readonly Output<Availability, Ids>[]
+      return { items, lastEventId: eventIdOf(headers) }
+    },
+
+    /** A page of the events after `after`. Without it, the page is empty, and its `lastEventId` is the end of the log. */
+    readEvents: (options: Query<'listEvents'> & CallOptions = {}): Promise<EventPage<Ids>> =>
+      readEventPage<Ids>(api, options),
 
     /**
      * The changes as they happen, each exactly once. It reconnects and resumes by itself. `ready` marks the beginning

@@ -60,11 +60,16 @@ export class List<Item> implements Promise<Page<Item>>, AsyncIterable<Item> {
   }
 }
 
-/** The cursor in the link to the next page (RFC 8288). The link's address is ignored: a proxy may have another. */
+/** The cursor in the link to the next page. */
 export function nextCursor(headers: Headers): string | undefined {
+  return nextQuery(headers)?.get('cursor') ?? undefined
+}
+
+/** The query of the link to the next page (RFC 8288). The link's address is ignored: a proxy may have another. */
+export function nextQuery(headers: Headers): URLSearchParams | undefined {
   for (const [, target = '', parameters = ''] of (headers.get('Link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     if (!/;\s*rel="?([^";]*\s)?next(\s[^";]*)?"?\s*(;|,|$)/i.test(parameters)) continue
-    return new URL(target, 'http://any').searchParams.get('cursor') ?? undefined
+    return new URL(target, 'http://any').searchParams
   }
   return undefined
 }

@@ -1,6 +1,6 @@
 import { OPERATIONS, type OperationFacts, type Operations } from './contract-types.ts'
 import { PetstoreError } from './errors.ts'
-import { type IdKind, type Input, int64Digits, type Output } from './ids.ts'
+import { type AbsentValue, type IdKind, type Input, int64Digits, type Output } from './ids.ts'
 import { fieldsOf, type Int64Fields, parseJson, serializeBody } from './json.ts'
 import { List, nextCursor } from './list.ts'
 import type { CallOptions, Condition, WriteOptions } from './options.ts'
@@ -21,7 +21,9 @@ type Params<Id extends OperationId> = {
 
 /** The query parameters of an operation. */
 export type Query<Id extends OperationId> = {
-  [Name in keyof Operations[Id]['query']]: Input<Operations[Id]['query'][Name]> | undefined
+  [Name in keyof Operations[Id]['query']]:
+    | Input<Operations[Id]['query'][Name]>
+    | AbsentValue<Operations[Id]['query'], Name>
 }
 
 /** The query parameters of a list operation without those of paging. */
@@ -147,8 +149,10 @@ export function createCall(
   { params = {}, query = {}, headers = {}, body }: AnyInput,
   options: WriteOptions & Condition,
 ): Call {
-  const text = (name: string, value: unknown) =>
-    int64.includes(name) ? int64Digits(name, value) : String(value)
+  const text = (name: string, value: unknown): string => {
+    if (Array.isArray(value)) return value.map((part) => text(name, part)).join()
+    return int64.includes(name) ? int64Digits(name, value) : String(value)
+  }
   const values = new Map(Object.entries(params))
   const filledPath = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(text(name, values.get(name))),

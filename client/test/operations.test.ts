@@ -94,6 +94,26 @@ test('etagOf and ifMatch change or remove any record only in the state that it n
   expect(etagOf(page.items[0] ?? {})).toBeUndefined()
 })
 
+test('events are read in pages with exact ids, from the position of an availability', async () => {
+  const { client } = await startClient()
+  const { items, lastEventId } = await client.inventory.availabilities({ petIds: [LAST, ODD, 404n] })
+  expect(items).toEqual([
+    { petId: ODD, quantity: 7, reserved: 0, available: 7 },
+    { petId: LAST, quantity: 8, reserved: 1, available: 7 },
+  ])
+  await client.inventory.set(ODD, { quantity: 6 })
+  const order = await client.orders.create({ petId: LAST, quantity: 2 })
+  const first = await client.inventory.readEvents({ after: lastEventId, limit: 1 })
+  expect(first).toMatchObject({ events: [{ type: 'change', petId: ODD, after: 6 }], hasMore: true })
+  expect(first.lastEventId).toBe(first.events[0]?.id ?? '')
+  const rest = await client.inventory.readEvents({ after: first.lastEventId, kinds: ['order'] })
+  expect(rest).toMatchObject({
+    events: [{ type: 'order', order: { id: order.id, petId: LAST } }],
+    hasMore: false,
+  })
+  await expect(client.inventory.availabilities({ petIds: [2 ** 53] })).rejects.toThrow(TypeError)
+})
+
 test('await returns one page, and for await the items of all pages', async () => {
   const pets = Array.from({ length: 250 }, (_, index) => ({
     id: BigInt(index + 1),

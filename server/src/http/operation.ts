@@ -47,7 +47,7 @@ export interface Services {
     OrderStore &
     WebhookStore &
     Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
-    Pick<EventStore, 'latestEventCursor'>
+    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: { open(request: StreamRequest): Promise<Reply> }
@@ -102,6 +102,8 @@ export interface SuccessSpec {
   readonly hasETag?: true
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
+  /** Headers of the reply that do not follow from other properties, by their names in the contract. */
+  readonly headers?: readonly ('Event-Id' | 'NextPage')[]
   readonly description: string
   readonly schema: TSchema
   /** The schema of each kind of event, if the reply is a stream of events instead of one JSON value. */
@@ -135,7 +137,6 @@ interface OperationSpec {
    */
   readonly successor?: string
   readonly params?: Fields
-  /** Every parameter is optional or has a default. */
   readonly query?: Fields
   /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. */
   readonly headers?: Readonly<Record<string, string>>
@@ -270,15 +271,17 @@ function queryReader(schemas: Fields, isStrict: boolean): Operation['readQuery']
   const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback }: SchemaKeywords = schema
-    if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
-    return { name, fallback, codec: codecOf(name, schema) }
+    return { name, fallback, codec: codecOf(name, schema), isRequired: isRequiredParameter(schema) }
   })
   return (query) => {
     const sentParameters = new URLSearchParams(query)
     if (isStrict) rejectUnknownNames('query parameter', sentParameters.keys(), names)
     const values: Record<string, unknown> = {}
-    for (const { name, fallback, codec } of parameters) {
+    for (const { name, fallback, codec, isRequired } of parameters) {
       const [text, secondText] = sentParameters.getAll(name)
+      if (text === undefined && isRequired) {
+        throw invalidField(name, `the query parameter ${name} is missing; it must be ${codec.expected}`)
+      }
       if (secondText !== undefined) {
         throw invalidField(name, `the query parameter ${name} is given twice; give it once`)
       }
@@ -290,6 +293,11 @@ function queryReader(schemas: Fields, isStrict: boolean): Operation['readQuery']
     }
     return values
   }
+}
+
+export function isRequiredParameter(schema: TSchema): boolean {
+  const { default: fallback }: SchemaKeywords = schema
+  return !IsOptional(schema) && fallback === undefined
 }
 
 /** Throws `invalid_request` for the first name that is not known, and suggests the closest known name. */

@@ -1,8 +1,14 @@
 import { adjustInventory } from './adjustments.ts'
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
-import { inventoryEvents } from './events.ts'
+import { inventoryEvents, listEvents } from './events.ts'
 import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
-import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
+import {
+  getAvailability,
+  getInventoryItem,
+  listAvailability,
+  listInventory,
+  updateInventory,
+} from './inventory.ts'
 import {
   createKey,
   createPairingCode,
@@ -37,9 +43,11 @@ import {
 const OPERATIONS_BY_ID = {
   listInventory,
   inventoryEvents,
+  listEvents,
   getInventoryItem,
   updateInventory,
   adjustInventory,
+  listAvailability,
   getAvailability,
   listInventoryHistory,
   listRecentChanges,

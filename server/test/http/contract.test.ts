@@ -208,6 +208,7 @@ describe('the contract', () => {
         listRecentHistory: bug,
         listPetEdits: bug,
         latestEventCursor: bug,
+        eventsAfter: bug,
         listWebhooks: bug,
         findWebhook: bug,
         listKeyPage: bug,

@@ -63,8 +63,8 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
   // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
   const orders = orderMethods(connection, clock)
-  // A search by customer may examine many orders.
-  const { listOrders: searchOrders } = orderMethods(
+  // A search by customer may examine many orders, and the availability of 1,000 pets has as many lookups.
+  const { listOrders: searchOrders, listAvailability } = orderMethods(
     { dialect: connection.dialect, rows: (text, ...values) => reader.rows(text, ...values) },
     clock,
   )
@@ -80,6 +80,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
     ...orders,
+    listAvailability,
     listOrders: (filter, limit) =>
       (filter.customer === undefined ? orders.listOrders : searchOrders)(filter, limit),
     ...keyMethods(connection),

@@ -14,9 +14,11 @@ const HANDLED_BY_CLIENT = 'If-None-Match'
 const METHODS: Fields<string> = {
   listInventory: 'inventory.list',
   inventoryEvents: 'inventory.events',
+  listEvents: 'inventory.readEvents',
   getInventoryItem: 'inventory.get',
   updateInventory: 'inventory.set',
   adjustInventory: 'inventory.adjust',
+  listAvailability: 'inventory.availabilities',
   getAvailability: 'inventory.availability',
   listInventoryHistory: 'inventory.history',
   listRecentChanges: 'inventory.changes',
@@ -134,6 +136,11 @@ function literal(contract: Contract, schema: Schema, value: unknown): string {
     return `[\n${value.map((each) => `  ${literal(contract, items, each)},\n`).join('')}]`
   if (isObject(value)) return objectLiteral(contract, resolved, value)
   const text = String(value)
+  if (type === 'array')
+    return `[${text
+      .split(',')
+      .map((part) => literal(contract, items, part.trim()))
+      .join(', ')}]`
   if (type !== 'integer') return typeof value === 'string' ? inQuotes(text) : JSON.stringify(value)
   if (!/^-?\d+$/.test(text)) return inQuotes(text)
   const isId = format === 'int64' && maximum === undefined
