@@ -10,11 +10,19 @@ export interface ChangeEvent {
   /** The quantity after the change. */
   readonly after: number
   readonly status: PetStatus
-  /** When the change was made, in UTC. */
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
-  readonly reason?: Reason
+  readonly reason?: RecordedReason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
@@ -23,7 +31,11 @@ export interface OrderEvent {
   /** What happened to the order. */
   readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
   readonly order: Order
-  /** When the change was made, in UTC. */
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -41,7 +53,7 @@ export interface LowStockEvent {
   readonly available: number
   /** The threshold that applies; absent if the pet no longer has one. */
   readonly lowStockAt?: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -64,7 +76,7 @@ export interface PetEvent {
   readonly lowStockAt?: number
   /** Units on the shelf. */
   readonly quantity: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -73,7 +85,7 @@ export interface PetEvent {
 export interface RemovedEvent {
   /** The pet that was removed. */
   readonly petId: bigint
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -89,7 +101,7 @@ export interface CategoryEvent {
   readonly name: string
   /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -114,14 +126,89 @@ export interface InventoryAdjustment {
   readonly reason: Reason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf; now, if absent. At most 30 days ago and at most 5 minutes ahead. A difference that happened before the latest count of a pet is recorded and changes nothing, because the count includes it. Later differences are added to a count that is sent late. */
+  readonly occurredAt?: string
+  /** With `skip`, changes that fail because of the stock (404, 409 or 412) are left out and listed in `skipped`, if at least one other can be made. By default, all changes fail together. */
+  readonly onConflict?: 'fail' | 'skip'
   /** If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken. */
   readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
 
 export interface AdjustmentResult {
-  /** The entries after the changes, in the order of the changes. */
+  /** Identifier of the adjustment. */
+  readonly id: bigint
+  readonly reason?: RecordedReason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf, in UTC. */
+  readonly occurredAt: string
+  /** When it was recorded, in UTC. */
+  readonly recordedAt: string
+  /** Public identifier of the API key that made the adjustment. */
+  readonly keyId: string
+  /** The order that was completed by this adjustment. */
+  readonly orderId?: bigint
+  /** The adjustment that this adjustment reverses. */
+  readonly reverses?: bigint
+  /** The adjustments that have reversed units of this one. */
+  readonly reversedBy: readonly bigint[]
+  /** What happened to each pet. */
+  readonly lines: readonly AdjustmentLine[]
+  /** The entries after the changes, in the order of the lines. */
   readonly items: readonly InventoryItem[]
+  /** With `onConflict`: the changes that were left out. */
+  readonly skipped?: readonly ErrorDetail[]
+}
+
+/** Why the stock was adjusted. Only a reversal has the reason `correction`. */
+export type RecordedReason =
+  | 'received'
+  | 'returned'
+  | 'sold'
+  | 'damaged'
+  | 'lost'
+  | 'counted'
+  | 'corrected'
+  | 'correction'
+
+/** A delivery, a sale, a count, a return or a correction: the lines of one commit. It never changes; another adjustment can reverse it. */
+export interface Adjustment {
+  /** Identifier of the adjustment. */
+  readonly id: bigint
+  readonly reason?: RecordedReason
+  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf, in UTC. */
+  readonly occurredAt: string
+  /** When it was recorded, in UTC. */
+  readonly recordedAt: string
+  /** Public identifier of the API key that made the adjustment. */
+  readonly keyId: string
+  /** The order that was completed by this adjustment. */
+  readonly orderId?: bigint
+  /** The adjustment that this adjustment reverses. */
+  readonly reverses?: bigint
+  /** The adjustments that have reversed units of this one. */
+  readonly reversedBy: readonly bigint[]
+  /** What happened to each pet. */
+  readonly lines: readonly AdjustmentLine[]
+}
+
+/** Without `lines`, everything that was not reversed yet is reversed. The reason is `correction` by default. */
+export interface Reversal {
+  readonly reason?: ReversalReason
+  /** A note about the reversal. */
+  readonly note?: string
+  /** When it happened. By default, a correction has the time of the adjustment, and a return happens now. Not before the adjustment, at most 30 days ago and at most 5 minutes ahead. */
+  readonly occurredAt?: string
+  readonly lines?: readonly ReversedLine[]
 }
 
 export interface Availability {
@@ -134,9 +221,6 @@ export interface Availability {
   /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
   readonly available: number
 }
-
-/** Why the stock was adjusted. */
-export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
 /** The default status is `available`. */
 export interface NewPet {
@@ -607,6 +691,8 @@ export interface ErrorBody {
     | 'gone'
     | 'insufficient_stock'
     | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
     | 'in_use'
     | 'already_exists'
     | 'precondition_failed'
@@ -646,6 +732,12 @@ export interface ListedEvent {
   readonly category?: CategoryEvent
 }
 
+/** Why the stock was adjusted. */
+export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+
+/** correction: the adjustment never happened. Its reversal has the same time, so a count in between keeps its word. returned: the goods come back now. */
+export type ReversalReason = 'correction' | 'returned'
+
 export interface HistoryEntry {
   /** Identifies the change; opaque. */
   readonly id: string
@@ -653,13 +745,17 @@ export interface HistoryEntry {
   readonly before: number
   /** The quantity after the change. */
   readonly after: number
-  /** When the change was made, in UTC. */
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
-  readonly reason?: Reason
+  readonly reason?: RecordedReason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
@@ -673,13 +769,17 @@ export interface RecentChange {
   readonly before: number
   /** The quantity after the change. */
   readonly after: number
-  /** When the change was made, in UTC. */
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
-  readonly reason?: Reason
+  readonly reason?: RecordedReason
   /** What the adjustment refers to, such as a delivery note; without control characters. */
   readonly reference?: string
 }
@@ -731,7 +831,7 @@ export interface PetEdit {
   readonly change: 'created' | 'changed' | 'removed'
   /** Name of the pet after the change, or before its removal; absent if the log does not have it. */
   readonly name?: string
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -829,8 +929,68 @@ export interface TestEvent {
   readonly test: boolean
 }
 
-/** Either a difference or a new count. */
+/** Either a difference or a new count, of a pet that `petId` or `barcode` names. */
 export type AdjustmentChange = DeltaChange | CountChange
+
+export interface AdjustmentLine {
+  /** The pet of the line. */
+  readonly petId: bigint
+  /** The quantity before the adjustment was recorded. */
+  readonly before: number
+  /** The quantity after the adjustment was recorded. */
+  readonly after: number
+  /** Units that came in or, if negative, went out. Of a count, what it changed. */
+  readonly delta: number
+  /** The counted quantity. Absent if the line is not a count. */
+  readonly counted?: number
+  readonly effect: AdjustmentEffect
+  /** Units of the line that were reversed since. A reversed count has 1. */
+  readonly reversed: number
+}
+
+export interface ErrorDetail {
+  /** The position of the change in the request, from 0. */
+  readonly index: number
+  /** The pet that the change names; absent if it names none. */
+  readonly petId?: bigint
+  /** The error code of this change. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'gone'
+    | 'insufficient_stock'
+    | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
+    | 'in_use'
+    | 'already_exists'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'idempotency_key_reused'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description. */
+  readonly message: string
+  /** The field of the change that is wrong. */
+  readonly field?: string
+  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
+  readonly available?: number
+  /** With order_closed: the state of the order. */
+  readonly state?: 'complete' | 'cancelled' | 'expired'
+}
+
+export interface ReversedLine {
+  /** The pet of the line. */
+  readonly petId: bigint
+  /** The units to reverse; 1 for a count, which is reversed as a whole. */
+  readonly quantity: number
+}
 
 /** A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId. */
 export interface PetUpsert {
@@ -873,58 +1033,30 @@ export interface SecretHint {
   readonly expiresAt?: string
 }
 
-export interface ErrorDetail {
-  /** The position of the change in the request, from 0. */
-  readonly index: number
-  /** The pet that the change names; absent if it names none. */
-  readonly petId?: bigint
-  /** The error code of this change. */
-  readonly code:
-    | 'invalid_request'
-    | 'unauthorized'
-    | 'forbidden'
-    | 'not_found'
-    | 'method_not_allowed'
-    | 'request_timeout'
-    | 'gone'
-    | 'insufficient_stock'
-    | 'order_closed'
-    | 'in_use'
-    | 'already_exists'
-    | 'precondition_failed'
-    | 'payload_too_large'
-    | 'idempotency_key_reused'
-    | 'rate_limit_exceeded'
-    | 'key_banned'
-    | 'internal_error'
-    | 'service_unavailable'
-  /** Human-readable description. */
-  readonly message: string
-  /** The field of the change that is wrong. */
-  readonly field?: string
-  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
-  readonly available?: number
-  /** With order_closed: the state of the order. */
-  readonly state?: 'complete' | 'cancelled' | 'expired'
-}
-
 export interface DeltaChange {
   /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
+  readonly petId?: bigint
   /** Units that come in or, if negative, go out. */
   readonly delta: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
+  /** The barcode of the pet, in place of its petId. */
+  readonly barcode?: string
 }
 
 export interface CountChange {
   /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
+  readonly petId?: bigint
   /** The new stock count. */
   readonly quantity: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
+  /** The barcode of the pet, in place of its petId. */
+  readonly barcode?: string
 }
+
+/** applied: the line changed the stock, or confirmed it. already_counted: it happened before the latest count, which includes it, so it changed nothing. superseded: it is a count that was made before the latest one, so it changed nothing. */
+export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
 
 /** A field of a pet. */
 export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt'
@@ -998,6 +1130,40 @@ export interface Operations {
     readonly body: InventoryAdjustment
     readonly answer: AdjustmentResult
   }
+  /** List adjustments */
+  listAdjustments: {
+    readonly params: NoFields
+    readonly query: {
+      readonly petId?: bigint
+      readonly reason?: RecordedReason
+      readonly keyId?: string
+      readonly reference?: string
+      readonly orderId?: bigint
+      readonly since?: string
+      readonly until?: string
+      readonly limit?: number
+      readonly cursor?: string
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: readonly Adjustment[]
+  }
+  /** Get an adjustment */
+  getAdjustment: {
+    readonly params: { readonly adjustmentId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: Adjustment
+  }
+  /** Reverse an adjustment */
+  reverseAdjustment: {
+    readonly params: { readonly adjustmentId: bigint }
+    readonly query: NoFields
+    readonly headers: { readonly 'Idempotency-Key'?: string }
+    readonly body: Reversal
+    readonly answer: AdjustmentResult
+  }
   /** List the available units of many pets */
   listAvailability: {
     readonly params: NoFields
@@ -1030,7 +1196,7 @@ export interface Operations {
       readonly who?: string
       readonly since?: string
       readonly until?: string
-      readonly reason?: Reason
+      readonly reason?: RecordedReason
       readonly reference?: string
       readonly limit?: number
       readonly cursor?: string
@@ -1422,6 +1588,26 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     body: 'InventoryAdjustment',
     answer: 'AdjustmentResult',
   },
+  listAdjustments: {
+    method: 'GET',
+    path: '/inventory/adjustments',
+    int64: ['petId', 'orderId'],
+    answer: 'Adjustment',
+    maxLimit: 200,
+  },
+  getAdjustment: {
+    method: 'GET',
+    path: '/inventory/adjustments/{adjustmentId}',
+    int64: ['adjustmentId'],
+    answer: 'Adjustment',
+  },
+  reverseAdjustment: {
+    method: 'POST',
+    path: '/inventory/adjustments/{adjustmentId}/reverse',
+    int64: ['adjustmentId'],
+    body: 'Reversal',
+    answer: 'AdjustmentResult',
+  },
   listAvailability: {
     method: 'GET',
     path: '/inventory/availability',
@@ -1594,7 +1780,7 @@ export const WEBHOOK_PAYLOADS = {
 
 /** The fields of each schema that are int64, or that contain objects, or arrays of objects, with such fields. */
 export const INT64_FIELDS = {
-  ChangeEvent: { petId: { type: 'int64', required: true } },
+  ChangeEvent: { petId: { type: 'int64', required: true }, adjustmentId: { type: 'int64', required: false } },
   OrderEvent: { order: { type: 'Order', required: true } },
   LowStockEvent: { petId: { type: 'int64', required: true } },
   PetEvent: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
@@ -1603,9 +1789,23 @@ export const INT64_FIELDS = {
   InventoryItem: { petId: { type: 'int64', required: true } },
   InventoryUpdate: {},
   InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
-  AdjustmentResult: { items: { type: 'InventoryItem', required: true } },
+  AdjustmentResult: {
+    id: { type: 'int64', required: true },
+    orderId: { type: 'int64', required: false },
+    reverses: { type: 'int64', required: false },
+    lines: { type: 'AdjustmentLine', required: true },
+    items: { type: 'InventoryItem', required: true },
+    skipped: { type: 'ErrorDetail', required: false },
+  },
+  RecordedReason: {},
+  Adjustment: {
+    id: { type: 'int64', required: true },
+    orderId: { type: 'int64', required: false },
+    reverses: { type: 'int64', required: false },
+    lines: { type: 'AdjustmentLine', required: true },
+  },
+  Reversal: { lines: { type: 'ReversedLine', required: false } },
   Availability: { petId: { type: 'int64', required: true } },
-  Reason: {},
   NewPet: { categoryId: { type: 'int64', required: true }, id: { type: 'int64', required: false } },
   Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   PetBatch: { pets: { type: 'PetUpsert', required: true } },
@@ -1657,8 +1857,13 @@ export const INT64_FIELDS = {
     removed: { type: 'RemovedEvent', required: false },
     category: { type: 'CategoryEvent', required: false },
   },
-  HistoryEntry: {},
-  RecentChange: { petId: { type: 'int64', required: true } },
+  Reason: {},
+  ReversalReason: {},
+  HistoryEntry: { adjustmentId: { type: 'int64', required: false } },
+  RecentChange: {
+    petId: { type: 'int64', required: true },
+    adjustmentId: { type: 'int64', required: false },
+  },
   SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
   PetEdit: { petId: { type: 'int64', required: true }, pet: { type: 'Pet', required: false } },
@@ -1671,13 +1876,16 @@ export const INT64_FIELDS = {
   KeyAuditEntry: { id: { type: 'int64', required: true } },
   LimitWindow: {},
   TestEvent: { webhookId: { type: 'int64', required: true } },
-  AdjustmentChange: { petId: { type: 'int64', required: true } },
+  AdjustmentChange: { petId: { type: 'int64', required: false } },
+  AdjustmentLine: { petId: { type: 'int64', required: true } },
+  ErrorDetail: { petId: { type: 'int64', required: false } },
+  ReversedLine: { petId: { type: 'int64', required: true } },
   PetUpsert: { id: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
   WebhookKind: {},
   Permission: {},
   SecretHint: {},
-  ErrorDetail: { petId: { type: 'int64', required: false } },
-  DeltaChange: { petId: { type: 'int64', required: true } },
-  CountChange: { petId: { type: 'int64', required: true } },
+  DeltaChange: { petId: { type: 'int64', required: false } },
+  CountChange: { petId: { type: 'int64', required: false } },
+  AdjustmentEffect: {},
   EditedField: {},
 } as const

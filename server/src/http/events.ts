@@ -28,17 +28,32 @@ export const MAX_STREAMS_PER_KEY = 20
  */
 export const MAX_STREAMS_PER_ENTERPRISE_KEY = 200
 
-const { at, keyId } = QUANTITY_EVENT
+const { at, keyId, reserved, available } = QUANTITY_EVENT
 
 const ChangeEvent = Type.Object(QUANTITY_EVENT, {
   title: 'ChangeEvent',
-  examples: [{ petId: 1, before: 4, after: 5, status: 'available', at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id }],
+  examples: [
+    {
+      petId: 1,
+      before: 4,
+      after: 5,
+      status: 'available',
+      reserved: 1,
+      available: 4,
+      adjustmentId: 17,
+      at: EXAMPLE_TIME,
+      occurredAt: EXAMPLE_TIME,
+      keyId: EXAMPLE_KEY.id,
+    },
+  ],
 })
 
 const OrderEvent = Type.Object(
   {
     change: OneOf(ORDER_CHANGES, { description: 'What happened to the order.' }),
     order: Order,
+    reserved,
+    available,
     at,
     keyId,
   },
@@ -92,6 +107,7 @@ export function eventBody(event: StockEvent): object {
     case 'category':
       return categoryEventBody(event)
     case 'change':
+      return { ...data, at, occurredAt: new Date(event.occurredAt).toISOString() }
     case 'low':
     case 'recovered':
     case 'removed':

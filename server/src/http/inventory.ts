@@ -83,15 +83,17 @@ export const updateInventory = defineOperation('PATCH', '/inventory/{petId}', {
     const { petId } = input.params
     // A tag that `entryTag` could not have produced matches no state.
     const onlyIf = input.ifMatch?.flatMap((tag) => parseEntryTag(tag) ?? [])
-    const command = { type: 'set_quantity', petId, quantity: input.body.quantity, onlyIf } as const
+    const command = { type: 'adjust', onlyIf, changes: [{ petId, quantity: input.body.quantity }] } as const
     return commitAndReply(input, services, command, {
-      done: ({ item }) => jsonTextReply(entryText(item), { ETag: entryTag(item) }),
-      unknown_pet: () => entryNotFound(petId),
-      conflict: ({ item: { quantity, status } }) =>
-        new ServiceError(
-          'precondition_failed',
-          `the entry of petId ${petId} is not in the state that If-Match names: its quantity is ${quantity} and its status ${status}; read the entry again before you retry`,
-        ),
+      done: ({ items: [item] }) => {
+        if (item === undefined) throw new Error('an adjustment of one pet must have one entry')
+        return jsonTextReply(entryText(item), { ETag: entryTag(item) })
+      },
+      refused: ({ failures: [failure] }) => {
+        if (failure === undefined) throw new Error('a refused adjustment must have a failure')
+        return new ServiceError(failure.code, failure.message)
+      },
+      too_late: ({ message }) => new ServiceError('too_late', message),
     })
   },
 })

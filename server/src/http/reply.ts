@@ -9,6 +9,7 @@ import {
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
 import { ANSWERS_KEPT_HOURS, MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
+import { MAX_LATENESS_DAYS } from '../core/stock/facts.ts'
 import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import { contentHash } from '../core/values/record-tag.ts'
@@ -47,6 +48,14 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     gone: error(410, 'The operation ended on its sunset date.'),
     insufficient_stock: error(409, 'Fewer units are available than the request would take or reserve.'),
     order_closed: error(409, 'The order is no longer open: it is complete, cancelled or expired.'),
+    already_reversed: error(
+      409,
+      'The units of the adjustment are already reversed, or it is a reversal itself.',
+    ),
+    too_late: error(
+      409,
+      `It happened more than ${MAX_LATENESS_DAYS} days ago, or before the history that the service still has.`,
+    ),
     in_use: error(
       409,
       'The pet still has open orders, the category still has pets, the maximum number of webhooks is reached, the key is the only one that manages keys, or a pairing code was requested for a key that is paused or expired.',

@@ -1,4 +1,4 @@
-import { adjustInventory } from './adjustments.ts'
+import { adjustInventory, getAdjustment, listAdjustments, reverseAdjustment } from './adjustments.ts'
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
 import { inventoryEvents, listEvents } from './events.ts'
 import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
@@ -47,6 +47,9 @@ const OPERATIONS_BY_ID = {
   getInventoryItem,
   updateInventory,
   adjustInventory,
+  listAdjustments,
+  getAdjustment,
+  reverseAdjustment,
   listAvailability,
   getAvailability,
   listInventoryHistory,

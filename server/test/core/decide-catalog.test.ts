@@ -25,7 +25,7 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
 })
 const upsert = (...pets: PetUpsert[]) => ({ type: 'upsert_pets' as const, ...BY, canChangeStock: true, pets })
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
-const set = (petId: bigint, quantity: number): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
+const set = (petId: bigint, quantity: number): Command => ({ type: 'adjust', ...BY, changes: [{ petId, quantity }] })
 
 /** Rex and Tom, with ten and two units. */
 function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, reserved = 0) {

@@ -18,7 +18,7 @@ const entry = (more: Partial<LockedEntry> = {}): LockedEntry => ({
   lowStockAt: 3,
   ...more,
 })
-const set = (quantity: number, petId = 1n): Command => ({ type: 'set_quantity', ...BY, petId, quantity })
+const set = (quantity: number, petId = 1n): Command => ({ type: 'adjust', ...BY, changes: [{ petId, quantity }] })
 const reserve = (quantity: number): Command => ({
   type: 'create_order' as const,
   ...BY,

@@ -141,7 +141,7 @@ describe('the decision on an order', () => {
   test('log records follow the order of decisions, a quantity before its order', () => {
     const requests = [
       update(1n, 'complete'),
-      { type: 'set_quantity' as const, ...BY, petId: 1n, quantity: 20 },
+      { type: 'adjust' as const, ...BY, changes: [{ petId: 1n, quantity: 20 }] },
       create({ quantity: 3 }),
       update(2n, 'cancel'),
       update(2n, { shipDate: 9 }),

@@ -29,7 +29,7 @@ describe('GET /inventory/{petId}', () => {
     const same = await service.call('GET', '/inventory/2', { headers })
     expect([same.status, same.text, same.headers.get('ETag')]).toEqual([304, '', '"1-pending"'])
     await service.store.changeStock([
-      { type: 'set_quantity', petId: 2n, quantity: 3, keyId: 'key_other', at: 1 },
+      { type: 'adjust', changes: [{ petId: 2n, quantity: 3 }], keyId: 'key_other', at: 1 },
     ])
     const changed = await service.call('GET', '/inventory/2', { headers })
     expect([changed.status, changed.item.quantity]).toEqual([200, 3])

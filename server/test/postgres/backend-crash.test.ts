@@ -62,7 +62,7 @@ test.skipIf(typeof pgbouncer === 'string')(
       quantity++
       await until(() =>
         succeeds(() =>
-          writer.changeStock([{ type: 'set_quantity', petId: 1n, quantity, keyId: 'key_a', at: 1 }]),
+          writer.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity }], keyId: 'key_a', at: 1 }]),
         ),
       )
       // The connection of the reader has not been lost: only the database can report its crash.

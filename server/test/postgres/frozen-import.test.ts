@@ -32,7 +32,7 @@ test.each([
     importing.kill('SIGSTOP')
     await other.unsafe('COMMIT')
     await other.close()
-    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 3, keyId: 'key_a', at: 1 }])
+    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 3 }], keyId: 'key_a', at: 1 }])
     importing.kill('SIGCONT')
     expect([await importing.exited, await errors]).toEqual([
       1,

@@ -80,7 +80,7 @@ describe('more log rows than one round numbers', () => {
     const reserved = await store.latestEventCursor()
     await open.unsafe('COMMIT')
     await open.close()
-    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'later', at: 1 }])
+    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 9 }], keyId: 'later', at: 1 }])
     // Nothing is skipped after the portions, and nothing is returned before they are numbered.
     expect(await store.eventsAfter(reserved, 10)).toEqual({ events: [], cursor: reserved })
     const events = await eventsFrom(start, ROWS + 4)

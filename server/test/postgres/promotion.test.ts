@@ -100,10 +100,10 @@ describe('after the promotion of a standby that lacks the last changes', () => {
   test('no id is assigned twice, and a cursor of a lost event is recognised', async () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'require_current_tables' })
-    await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1_000 }])
+    await first.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 1n, quantity: 1_000 }] }])
     await make(first)
     const kept = await first.latestEventCursor()
-    await first.changeStock([{ type: 'set_quantity', ...BY, petId: 2n, quantity: 1 }])
+    await first.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 2n, quantity: 1 }] }])
     await primary.stopReplication()
     // More than a sequence logs ahead.
     for (let round = 0; round < 40; round++) await make(first)
@@ -132,7 +132,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     expect(await second.eventsAfter(lost, 10)).toBe('relist_needed')
     // Also once another event has its position.
     for (let quantity = 1; quantity <= 100; quantity++) {
-      await second.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity }])
+      await second.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 1n, quantity }] }])
     }
     expect(await second.eventsAfter(lost, 10)).toBe('relist_needed')
     await second.close()
@@ -142,7 +142,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'require_current_tables' })
     const start = await first.latestEventCursor()
-    await first.changeStock([{ type: 'set_quantity', ...BY, petId: 1n, quantity: 1 }])
+    await first.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 1n, quantity: 1 }] }])
     const before = await first.eventsAfter(start, 10)
     await primary.stopReplication()
     primary.kill()

@@ -64,7 +64,7 @@ test.skipIf(installed === undefined)(
         }
         await first.changeStock([
           order,
-          { type: 'set_quantity', petId: 1n, quantity: 9, keyId: 'key_a', at: 1 },
+          { type: 'adjust', changes: [{ petId: 1n, quantity: 9 }], keyId: 'key_a', at: 1 },
         ])
         await first.close()
 
@@ -81,7 +81,7 @@ test.skipIf(installed === undefined)(
           expect((await second.listOrders({}, 10))[0]?.id).toBeGreaterThan(1n)
           expect(await second.eventsAfter(cursor, 10)).toBe('relist_needed')
           const now = await second.latestEventCursor()
-          await second.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 5, keyId: 'key_a', at: 1 }])
+          await second.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 5 }], keyId: 'key_a', at: 1 }])
           expect(await second.eventsAfter(now, 10)).toMatchObject({ events: [{ before: 4, after: 5 }] })
         } finally {
           await second.close()

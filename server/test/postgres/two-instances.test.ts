@@ -189,7 +189,7 @@ describe('two instances on one PostgreSQL', () => {
     ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>
-      petIds.map((petId) => ({ type: 'set_quantity' as const, petId, quantity, keyId: 'key_a', at: 1 }))
+      petIds.map((petId) => ({ type: 'adjust' as const, changes: [{ petId, quantity }], keyId: 'key_a', at: 1 }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),

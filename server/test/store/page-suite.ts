@@ -213,7 +213,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('reads no more changes of a pet than the page shows', async () => {
         for (let quantity = 100; quantity < 120; quantity++) {
           await store.changeStock([
-            { type: 'set_quantity', petId: 2n, quantity, keyId: 'key_desk', at: quantity },
+            { type: 'adjust', changes: [{ petId: 2n, quantity }], keyId: 'key_desk', at: quantity },
           ])
         }
         const database = await underTest.connect()
@@ -238,7 +238,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         const HOUR = 3_600_000
         for (let hour = 1; hour <= 40; hour++) {
           await store.changeStock([
-            { type: 'set_quantity', petId: 2n, quantity: 1_000 + hour, keyId: 'key_desk', at: hour * HOUR },
+            { type: 'adjust', changes: [{ petId: 2n, quantity: 1_000 + hour }], keyId: 'key_desk', at: hour * HOUR },
           ])
         }
         const database = await underTest.connect()

@@ -6,7 +6,7 @@ export function pet(id: bigint, quantity: number): StockedPet {
 }
 
 export function change(petId: bigint, quantity: number): CommandOf<'set_quantity'> {
-  return { type: 'set_quantity', petId, quantity, keyId: 'key_a', at: 1 }
+  return { type: 'adjust', changes: [{ petId, quantity }], keyId: 'key_a', at: 1 }
 }
 
 /** For tests that only send updates. */

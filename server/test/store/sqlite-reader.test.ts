@@ -22,7 +22,7 @@ test('a search runs in a worker and blocks nobody else', async () => {
   void scanning.then(count)
   // The worker is blocked, and this thread reads and writes.
   expect(
-    await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 4, keyId: 'key_a', at: 1 }]),
+    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 4 }], keyId: 'key_a', at: 1 }]),
   ).toHaveLength(1)
   // Enough turns for a search or scan on this thread to finish.
   for (let turn = 0; turn < 100; turn++) {

@@ -93,7 +93,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
 
     test('records each change of quantity in order, and nothing without a change', async () => {
       await store.changeStock([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
-      await store.changeStock([{ type: 'set_quantity', petId: 10n, quantity: 1, keyId: 'key_b', at: 103 }])
+      await store.changeStock([{ type: 'adjust', changes: [{ petId: 10n, quantity: 1 }], keyId: 'key_b', at: 103 }])
       const entry = (before: number, after: number, at: number, keyId = 'key_a') => ({
         petId: 10n,
         before,

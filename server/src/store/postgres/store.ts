@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { SECOND } from '../../core/values/clock.ts'
+import { adjustmentMethods } from '../adjustments.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
@@ -77,6 +78,7 @@ export async function openPostgresStore(
       lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock: databaseTime },
     }),
     ...historyMethods(connection),
+    ...adjustmentMethods(connection),
     ...petMethods(connection, clock),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
+import { adjustmentMethods } from '../adjustments.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { findKey, keyMethods } from '../keys.ts'
@@ -75,6 +76,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...log,
     ...webhookMethods(connection, log, { log: { source: 'log', position: 'id' } }),
     ...historyMethods(connection),
+    ...adjustmentMethods(reader),
     listRecentHistory,
     listPetEdits,
     ...petMethods(connection, now),

@@ -36,7 +36,7 @@ export class ThresholdRequests {
     const random = this.#random
     const petId = PET_IDS[this.#upTo(PET_IDS.length - 1)] ?? 1n
     const kind = random() * 100
-    if (kind < 30) return { type: 'set_quantity', ...BY, petId, quantity: this.#upTo(MAX_UNITS) }
+    if (kind < 30) return { type: 'adjust', ...BY, changes: [{ petId, quantity: this.#upTo(MAX_UNITS) }] }
     if (kind < 45) {
       const second = PET_IDS.find((id) => id !== petId) ?? petId
       return {
@@ -50,7 +50,7 @@ export class ThresholdRequests {
       return { type: 'create_order', ...BY, order: { petId, quantity: 1 + this.#upTo(2), holdSeconds: 1 } }
     if (kind < 80) {
       const [order] = this.#open
-      if (order === undefined) return { type: 'set_quantity', ...BY, petId, quantity: MAX_UNITS }
+      if (order === undefined) return { type: 'adjust', ...BY, changes: [{ petId, quantity: MAX_UNITS }] }
       this.#open.delete(order[0])
       const type = random() < 0.5 ? 'complete_order' : 'cancel_order'
       return { type, ...BY, orderId: order[0], petId: order[1] }
