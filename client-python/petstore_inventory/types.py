@@ -54,6 +54,7 @@ class PetEvent(TypedDict):
     status: PetStatus
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
     quantity: int
     at: str
     keyId: str
@@ -156,6 +157,7 @@ class NewPet(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
     quantity: NotRequired[int]
     id: NotRequired[int]
 
@@ -167,6 +169,7 @@ class Pet(TypedDict):
     status: PetStatus
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
 
 
 class PetBatch(TypedDict):
@@ -189,6 +192,7 @@ class PetUpdate(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
+    metadata: NotRequired[Optional[Dict[str, Any]]]
 
 
 class NewCategory(TypedDict):
@@ -416,6 +420,7 @@ class SearchRow(TypedDict):
     categoryId: int
     status: PetStatus
     barcode: NotRequired[str]
+    metadata: NotRequired[Metadata]
     quantity: int
     reserved: int
     lowStockAt: NotRequired[int]
@@ -430,6 +435,7 @@ class CatalogEntry(TypedDict):
     categoryId: int
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
 
 
 class PetEdit(TypedDict):
@@ -537,6 +543,7 @@ class PetUpsert(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
+    metadata: NotRequired[Optional[Dict[str, Any]]]
     quantity: NotRequired[int]
 
 
@@ -564,6 +571,7 @@ RecordedReason = Literal["received", "returned", "sold", "damaged", "lost", "cou
 OrderUpdate = Union[OrderCompletion, OrderChange]
 EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]
+Metadata = Dict[str, Any]
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 ReversalReason = Literal["correction", "returned"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
@@ -571,4 +579,4 @@ AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]
 AdjustmentEffect = Literal["applied", "already_counted", "superseded"]
-EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt"]
+EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt", "metadata"]

@@ -74,6 +74,7 @@ export interface PetEvent {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
   /** Units on the shelf. */
   readonly quantity: number
   /** When the change was recorded, in UTC. */
@@ -233,6 +234,7 @@ export interface NewPet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
   /** Units on the shelf; 0 if the field is absent. */
   readonly quantity?: number
   /** Identifier of the pet. If it is absent, the service chooses a free one. */
@@ -251,6 +253,7 @@ export interface Pet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
 }
 
 /** Either all pets are created or updated, or none. */
@@ -277,6 +280,7 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: NoFields | null
 }
 
 export interface NewCategory {
@@ -718,6 +722,9 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
+/** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+export type Metadata = NoFields
+
 export interface ListedEvent {
   /** The id of the event, the same as in the stream; opaque. */
   readonly id: string
@@ -794,6 +801,7 @@ export interface SearchRow {
   readonly status: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
+  readonly metadata?: Metadata
   /** Units on the shelf. */
   readonly quantity: number
   /** Units that open orders reserve. */
@@ -819,6 +827,7 @@ export interface CatalogEntry {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
 }
 
 /** `pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes. */
@@ -1003,6 +1012,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: NoFields | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }
@@ -1059,7 +1069,7 @@ export interface CountChange {
 export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
 
 /** A field of a pet. */
-export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt'
+export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt' | 'metadata'
 
 /** The parameters, body and response of each operation. */
 export interface Operations {
@@ -1848,6 +1858,7 @@ export const INT64_FIELDS = {
   ErrorBody: { details: { type: 'ErrorDetail', required: false } },
   EventKind: {},
   PetStatus: {},
+  Metadata: {},
   ListedEvent: {
     change: { type: 'ChangeEvent', required: false },
     order: { type: 'OrderEvent', required: false },

@@ -244,6 +244,7 @@ const factsUpgrade = ({ integer, text }: TableTerms) => `
     .map((column) => `ALTER TABLE log ADD COLUMN ${column} ${integer};`)
     .join('\n  ')}
   ALTER TABLE log ADD COLUMN effect ${text};
+  ALTER TABLE pets ADD COLUMN metadata ${text};
   UPDATE log SET document = id,
     counted = CASE WHEN reason IS NULL OR reason = 'counted' THEN after END,
     delta = CASE WHEN reason <> 'counted' THEN after - before END

@@ -10,7 +10,7 @@ import Type, {
   type TUnsafe,
 } from 'typebox'
 import { ServiceError } from './errors.ts'
-import { NumberText } from './exact-json.ts'
+import { isObject, NumberText } from './exact-json.ts'
 import { parseDateTime } from './rfc3339.ts'
 
 /**
@@ -101,6 +101,21 @@ export function IdList(maxItems: number, idDescription: string, options: Options
 export function Text(options: Options, expected: string, isValid: (text: string) => boolean) {
   return Type.Refine(Type.String(options), isValid, () => expected)
 }
+
+const MAX_METADATA_PAIRS = 20
+const MAX_METADATA_KEY = 40
+const MAX_METADATA_VALUE = 200
+
+/** Pairs of texts that callers store with a record. In the program, the text of a JSON object with sorted names. */
+export const Metadata = Type.Unsafe<string>({
+  title: 'Metadata',
+  type: 'object',
+  maxProperties: MAX_METADATA_PAIRS,
+  propertyNames: { minLength: 1, maxLength: MAX_METADATA_KEY },
+  additionalProperties: { type: 'string', maxLength: MAX_METADATA_VALUE },
+  description:
+    'Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs.',
+})
 
 /** The fields of an update: all are optional, and null removes the value of an optional field. */
 type UpdateOf<FieldSet extends Fields> = {
@@ -200,6 +215,7 @@ function codecByType(name: string, schema: TSchema): ValueCodec {
   if (keywords.type === 'array') {
     return keywords.items?.format === 'int64' ? idListCodec(keywords) : wordListCodec(name, keywords)
   }
+  if (keywords.type === 'object') return METADATA
   return textCodec(schema)
 }
 
@@ -344,6 +360,41 @@ function idListCodec({ maxItems = 0 }: Keywords): ValueCodec {
     fromSql: (text) => String(text).split(',').map(BigInt),
   }
 }
+
+const METADATA: ValueCodec = {
+  ...DEFAULT_CONVERSIONS,
+  expected: `an object with at most ${MAX_METADATA_PAIRS} texts of at most ${MAX_METADATA_VALUE} characters, with names of 1 to ${MAX_METADATA_KEY} characters`,
+  json: 'string',
+  sql: 'text',
+  fromJson: metadataText,
+  fromText: (text) => {
+    try {
+      return metadataText(JSON.parse(text))
+    } catch {
+      return undefined
+    }
+  },
+  toJson: (text) => JSON.parse(String(text)),
+}
+
+function metadataText(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined
+  const pairs = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  const areValid = pairs.every(
+    ([name, text]) =>
+      name !== '' && isMetadataText(name, MAX_METADATA_KEY) && isMetadataText(text, MAX_METADATA_VALUE),
+  )
+  return areValid && pairs.length <= MAX_METADATA_PAIRS
+    ? JSON.stringify(Object.fromEntries(pairs))
+    : undefined
+}
+
+/** PostgreSQL cannot store U+0000. */
+function isMetadataText(text: unknown, maxLength: number): boolean {
+  return typeof text === 'string' && isCleanText(text, maxLength, NUL)
+}
+
+const NUL = /\0/
 
 function describeLength(minLength: number, maxLength: number): string {
   if (Number.isFinite(maxLength)) return `a string of ${minLength} to ${maxLength} characters`

@@ -138,7 +138,8 @@ export const TABLES = `
     category_id bigint NOT NULL,
     barcode     text COLLATE "C",
     -- NULL if the threshold of the category applies.
-    low_stock_at bigint
+    low_stock_at bigint,
+    metadata    text
   );
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);

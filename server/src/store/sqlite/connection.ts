@@ -47,7 +47,6 @@ interface ServingParts {
   readonly onFileLost: () => Promise<boolean>
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
-  readonly totalChanges: () => number
   readonly disk: Disk
 }
 
@@ -59,6 +58,13 @@ export interface Disk {
 }
 
 const WAL_DISK: Disk = { openLog: (databasePath) => WalFile.open(databasePath) }
+
+interface WriteOptions<T> {
+  /** `durable` by default. */
+  readonly durability?: Durability | undefined
+  /** Whether a commit with this result has changed something, so that it has to be flushed. By default, every commit has. */
+  readonly isChange?: ((result: T) => boolean) | undefined
+}
 
 interface ServingOptions {
   readonly disk?: Disk | undefined
@@ -171,13 +177,11 @@ export class Connection implements SqlDatabase, LongSession {
       },
       onFailed: (error) => onFlushFailure(new Error(problemText(error, this.#path), { cause: error })),
     })
-    const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
     this.#serving = {
       inode: inodeOf(this.#path),
       onFileLost,
       queue,
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
-      totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
       disk,
     }
   }
@@ -329,7 +333,8 @@ export class Connection implements SqlDatabase, LongSession {
 
   async commit(statements: readonly Statement[], durability?: Durability): Promise<number[]> {
     const work = () => statements.map(({ text, values }) => this.#statements.get(text).run(...values).changes)
-    return this.write(work, durability)
+    const isChange = (changes: readonly number[]) => changes.some((count) => count > 0)
+    return this.write(work, { durability, isChange })
   }
 
   /** Returns the result of `work` when every commit that it may have read is flushed. */
@@ -374,20 +379,24 @@ export class Connection implements SqlDatabase, LongSession {
     this.#flushedDataVersion = dataVersion
   }
 
-  /** Runs `work` in one transaction. If it is durable, it is on disk when the promise resolves. */
-  async write<T>(work: () => T, durability: Durability = 'durable'): Promise<T> {
+  /**
+   * Runs `work` in one transaction. If it is durable, it is on disk when the promise resolves. `work` gets the end of the log
+   * before the commit.
+   */
+  async write<T>(work: (logEnd: LogEnd) => T, options: WriteOptions<T> = {}): Promise<T> {
+    const { durability = 'durable' } = options
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {
         try {
-          return this.#inTransaction(work)
+          return this.#inTransaction(() => work(this.logEnd()))
         } finally {
           this.#version++
         }
       })
     }
     while (serving.checkpointer.pause !== undefined) await serving.checkpointer.pause
-    const result = await this.#writeWhenUnlocked(() => this.#commitInService(serving, work, durability))
+    const result = await this.#writeWhenUnlocked(() => this.#commitInService(serving, work, options))
     if (durability === 'durable') await serving.queue.untilFlushed()
     return result
   }
@@ -407,24 +416,25 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
-    const { queue, checkpointer, totalChanges, disk } = serving
+  #commitInService<T>(
+    serving: ServingParts,
+    work: (logEnd: LogEnd) => T,
+    { durability = 'durable', isChange = () => true }: WriteOptions<T>,
+  ): T {
+    const { queue, checkpointer, disk } = serving
     queue.requireUsable()
     this.requireFile()
-    let logEndBefore = 0n
-    const changesBefore = totalChanges()
     try {
-      const result = this.#inTransaction(() => {
-        if (durability === 'durable') logEndBefore = this.logEnd().position
-        const decided = work()
+      const { result, logEnd } = this.#inTransaction(() => {
+        const end = this.logEnd()
+        const decided = work(end)
         disk.beforeCommit?.()
-        return decided
+        return { result: decided, logEnd: end }
       })
-      const changes = totalChanges() - changesBefore
-      if (changes === 0) return result
+      if (!isChange(result)) return result
       if (durability === 'durable') {
         const mayBlockEventLoop = !this.#hasReadSinceCommit
-        queue.add(logEndBefore, mayBlockEventLoop)
+        queue.add(logEnd.position, mayBlockEventLoop)
         this.#hasReadSinceCommit = false
       }
       checkpointer.startIfLong()

@@ -94,10 +94,13 @@ export function stockMethods(
 
     changeStock: async (commands, { onLocked } = {}) => {
       for (;;) {
-        const decision = await connection.write(() => {
-          onLocked?.()
-          return decideAndWrite(commands)
-        })
+        const decision = await connection.write(
+          (logEnd) => {
+            onLocked?.()
+            return decideAndWrite(commands, logEnd.position + 1n)
+          },
+          { isChange },
+        )
         totals.add(decision.orders)
         if (!decision.isPostponed) return typedResults(commands, decision.results)
       }
@@ -105,6 +108,10 @@ export function stockMethods(
 
     orderTotals: totals.read,
   }
+}
+
+function isChange({ records, entries, answers, webhooks }: Decision): boolean {
+  return records.length + entries.size + answers.length + (webhooks?.webhooks.size ?? 0) > 0
 }
 
 /** Returns a function that decides commands and writes the decision, inside a commit. */
@@ -121,12 +128,11 @@ function commandDecider(connection: Connection, clock: Clock) {
   const run = ({ text, values }: Statement) =>
     database.query<unknown, SqlValue[]>(toSqlite(text)).all(...values)
 
-  return (commands: readonly SubmittedCommand[]): Decision => {
+  return (commands: readonly SubmittedCommand[], firstLogId: bigint): Decision => {
     const entries = findAll(petIdsOf(commands), findEntry, toLockedEntry)
     // Reserved units may belong to expired holds, which are released in the commit that changes their pet.
     const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
     const readsOrders = hasReservedUnits || needsSection(commands, 'orders')
-    const firstLogId = connection.logEnd().position + 1n
     const locked = {
       firstLogId,
       answers: answers.find(commands),

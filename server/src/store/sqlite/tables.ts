@@ -27,7 +27,8 @@ export const TABLES = `
     category_id INTEGER NOT NULL,
     barcode     TEXT,
     -- NULL if the threshold of the category applies.
-    low_stock_at INTEGER
+    low_stock_at INTEGER,
+    metadata    TEXT
   ) STRICT;
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
