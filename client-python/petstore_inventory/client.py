@@ -51,6 +51,20 @@ class Petstore:
         """Returns the plan of the key, its permissions, and both windows of its rate limit."""
         return self._transport.read("/limits", **options)
 
+    def movements(
+        self,
+        *,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        by: Optional[types.ReportGroup] = None,
+        **options: Unpack[CallOptions],
+    ) -> types.MovementReport:
+        """
+        Returns the units that were received, sold, returned, counted and so on, net of reversals: by default those of the
+        current day. `by` is `day`, `pet`, `category`, `reason` or `key`.
+        """
+        return self._transport.read("/reports/movements", {"since": since, "until": until, "by": by}, **options)
+
     def events(
         self,
         last_event_id: Optional[str] = None,

@@ -56,6 +56,14 @@ class Records(unittest.TestCase):
             client.inventory.count(pet, 1, expected=99)
         self.assertEqual(raised.exception.code, "precondition_failed")
 
+    def test_movements(self) -> None:
+        pet = new_pet(10)
+        client.inventory.receive(pet, 5)
+        client.inventory.sell(pet, 2)
+        report = client.movements(by="pet")
+        row = next(row for row in report["rows"] if row["petId"] == pet)
+        self.assertEqual([row["received"], row["sold"], row["countedUp"], row["change"]], [5, 2, 10, 13])
+
     def test_orders(self) -> None:
         pet = new_pet(10)
         order = client.orders.create({"petId": pet, "quantity": 4, "holdSeconds": 900})

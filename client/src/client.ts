@@ -13,6 +13,7 @@ import { createKeys, type Keys } from './keys.ts'
 import type { LimitState } from './limit-state.ts'
 import { type CallOptions, type PetstoreClientOptions, readOptions } from './options.ts'
 import { createOrders, type Orders } from './orders.ts'
+import { createReports, type Reports } from './reports.ts'
 import { createApi } from './request.ts'
 import { Transport } from './transport.ts'
 import { SYSTEM_TIME, type Time } from './waiting.ts'
@@ -32,6 +33,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
   readonly pets: Pets<Ids>
   readonly categories: Categories<Ids>
   readonly catalog: Catalog<Ids>
+  readonly reports: Reports<Ids>
   readonly webhooks: Webhooks<Ids>
   readonly keys: Keys
   readonly limits: Limits
@@ -47,6 +49,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
     this.pets = createPets(api)
     this.categories = createCategories(api)
     this.catalog = createCatalog(api)
+    this.reports = createReports(api)
     this.webhooks = createWebhooks(api)
     this.keys = createKeys(createApi<'bigint'>(transport))
     this.limits = {

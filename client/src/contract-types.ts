@@ -363,6 +363,21 @@ export interface CreatedOrders {
 
 export type OrderUpdate = OrderCompletion | OrderChange
 
+export interface MovementReport {
+  /** From this time on, in UTC. */
+  readonly since: string
+  /** Before this time, in UTC. */
+  readonly until: string
+  /** From this time on the history is complete. Absent if nothing was removed from it. */
+  readonly completeSince?: string
+  /** The time zone that says where a day begins. */
+  readonly timeZone: string
+  readonly by: ReportGroup
+  readonly total: MovementRow
+  /** Without rows in which every figure is 0. */
+  readonly rows: readonly MovementRow[]
+}
+
 export interface NewWebhook {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
   readonly url: string
@@ -867,6 +882,42 @@ export interface OrderChange {
   readonly shipDate?: string | null
   readonly customer?: string | null
   readonly note?: string | null
+}
+
+/** What the rows stand for. */
+export type ReportGroup = 'day' | 'pet' | 'category' | 'reason' | 'key'
+
+export interface MovementRow {
+  /** With by=day: the day in the time zone. */
+  readonly day?: string
+  /** With by=pet: the pet. */
+  readonly petId?: bigint
+  /** With by=category: the category in which the pets are now. Absent in the row of removed pets. */
+  readonly categoryId?: bigint
+  /** With by=key: public identifier of the API key. */
+  readonly keyId?: string
+  /** With by=reason: the reason; `counted` has the row of all counts. */
+  readonly reason?: 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+  /** Name of the pet, category or key; absent if it no longer exists. */
+  readonly name?: string
+  /** Units received. */
+  readonly received: number
+  /** Units that customers brought back, also by reversals with the reason `returned`. */
+  readonly returned: number
+  /** Units sold. */
+  readonly sold: number
+  /** Units damaged. */
+  readonly damaged: number
+  /** Units lost. */
+  readonly lost: number
+  /** Units that counts found in addition to those recorded. A new pet is counted. */
+  readonly countedUp: number
+  /** Units that counts found missing. A removed pet is counted as 0. */
+  readonly countedDown: number
+  /** Units added, less units taken, by corrections and by adjustments without a reason. */
+  readonly corrected: number
+  /** By how much the stock changed: received + returned + countedUp + corrected - sold - damaged - lost - countedDown. */
+  readonly change: number
 }
 
 /** The backlog of the webhook. */
@@ -1397,6 +1448,18 @@ export interface Operations {
     readonly body: undefined
     readonly answer: undefined
   }
+  /** Sum the units that came in and went out */
+  getMovementReport: {
+    readonly params: NoFields
+    readonly query: {
+      readonly since?: string
+      readonly until?: string
+      readonly by?: 'day' | 'pet' | 'category' | 'reason' | 'key'
+    }
+    readonly headers: { readonly 'If-None-Match'?: string }
+    readonly body: undefined
+    readonly answer: MovementReport
+  }
   /** List webhooks */
   listWebhooks: {
     readonly params: NoFields
@@ -1687,6 +1750,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     answer: 'Order',
   },
   cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', int64: ['orderId'] },
+  getMovementReport: { method: 'GET', path: '/reports/movements', answer: 'MovementReport' },
   listWebhooks: { method: 'GET', path: '/webhooks', answer: 'Webhook' },
   createWebhook: { method: 'POST', path: '/webhooks', body: 'NewWebhook', answer: 'WebhookWithSecret' },
   getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', int64: ['webhookId'], answer: 'Webhook' },
@@ -1829,6 +1893,10 @@ export const INT64_FIELDS = {
   NewOrders: { orders: { type: 'NewOrder', required: true } },
   CreatedOrders: { orders: { type: 'Order', required: true } },
   OrderUpdate: {},
+  MovementReport: {
+    total: { type: 'MovementRow', required: true },
+    rows: { type: 'MovementRow', required: true },
+  },
   NewWebhook: {},
   WebhookWithSecret: { id: { type: 'int64', required: true } },
   Webhook: { id: { type: 'int64', required: true } },
@@ -1881,6 +1949,8 @@ export const INT64_FIELDS = {
   OrderState: {},
   OrderCompletion: {},
   OrderChange: {},
+  ReportGroup: {},
+  MovementRow: { petId: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
   WebhookLag: {},
   WebhookDelivery: {},
   KeyName: {},

@@ -4,7 +4,7 @@ import type { IdKind, Output } from './ids.ts'
 import { fieldsOf, parseJson } from './json.ts'
 import { nextQuery } from './list.ts'
 import type { CallOptions } from './options.ts'
-import { type Api, createCall, type Query } from './request.ts'
+import { type Api, createCall, type Query, splitOptions } from './request.ts'
 import { EventParser, type ServerSentEvent } from './server-sent-events.ts'
 import type { StreamedAnswer, Transport } from './transport.ts'
 import { backOff, unlessAborted } from './waiting.ts'
@@ -38,10 +38,10 @@ export interface EventPage<Ids extends IdKind> {
 /** Reads one page of events. Events of later versions of the service are left out. */
 export async function readEventPage<Ids extends IdKind>(
   api: Api<Ids>,
-  { signal, timeout, totalTimeout, retries, headers, ...query }: Query<'listEvents'> & CallOptions,
+  options: Query<'listEvents'> & CallOptions,
 ): Promise<EventPage<Ids>> {
-  const options = { signal, timeout, totalTimeout, retries, headers }
-  const answer = await api.outcome('listEvents', { query }, options)
+  const { query, callOptions } = splitOptions(options)
+  const answer = await api.outcome('listEvents', { query }, callOptions)
   // Both types of events have these fields.
   const listed = (answer.value ?? []) as readonly ListedEvent[]
   const events = listed.flatMap((event) => {

@@ -27,6 +27,8 @@ export type {
   LimitWindow,
   ListedEvent,
   LowStockEvent,
+  MovementReport,
+  MovementRow,
   NewCategory,
   NewKey,
   NewOrder,
@@ -97,6 +99,7 @@ export type {
   WriteOptions,
 } from './options.ts'
 export type { OrderFilter, Orders } from './orders.ts'
+export type { Reports } from './reports.ts'
 export { etagOf, type OperationId } from './request.ts'
 export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'
 export {

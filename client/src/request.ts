@@ -144,6 +144,18 @@ export function createApi<Ids extends IdKind>(transport: Transport) {
   }
 }
 
+/** Separates the query parameters from the options of a call. */
+export function splitOptions<Parameters extends object>({
+  signal,
+  timeout,
+  totalTimeout,
+  retries,
+  headers,
+  ...query
+}: Parameters & CallOptions) {
+  return { query, callOptions: { signal, timeout, totalTimeout, retries, headers } }
+}
+
 export function createCall(
   { method, path, int64 = [], body: bodySchema }: OperationFacts,
   { params = {}, query = {}, headers = {}, body }: AnyInput,

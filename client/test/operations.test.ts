@@ -114,6 +114,15 @@ test('events are read in pages with exact ids, from the position of an availabil
   await expect(client.inventory.availabilities({ petIds: [2 ** 53] })).rejects.toThrow(TypeError)
 })
 
+test('a report of movements has exact ids', async () => {
+  const { client } = await startClient()
+  await client.inventory.receive({ petId: LAST, quantity: 5 })
+  await client.inventory.sell({ petId: LAST, quantity: 2 })
+  const { rows, total, by } = await client.reports.movements({ by: 'pet' })
+  expect(rows.at(-1)).toMatchObject({ petId: LAST, name: 'Last one', received: 5, sold: 2 })
+  expect([by, total.received, total.sold]).toEqual(['pet', 5, 2])
+})
+
 test('await returns one page, and for await the items of all pages', async () => {
   const pets = Array.from({ length: 250 }, (_, index) => ({
     id: BigInt(index + 1),

@@ -53,6 +53,10 @@ const HEADERS = {
   'Event-Id': textHeader(
     'The position of the response among the events, for `after` of GET /events and for Last-Event-ID.',
   ),
+  'Complete-Since': {
+    ...textHeader('The time from which the history is complete; absent if nothing was removed from it.'),
+    required: false,
+  },
   'Idempotency-Replayed': {
     ...textHeader('true if this is the stored reply of an earlier request with the same Idempotency-Key.'),
     required: false,
@@ -161,6 +165,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'inventory', description: 'Stock levels.' },
       { name: 'pets', description: 'Pets and categories.' },
       { name: 'store', description: 'Orders.' },
+      { name: 'reports', description: 'Sums over the history of the stock.' },
       { name: 'webhooks', description: 'Notifications of changes, sent to an address of the caller.' },
       { name: 'keys', description: 'API keys, and pairing codes that sign in a device.' },
       { name: 'limits', description: 'The rate limits of the key.' },
@@ -329,8 +334,11 @@ function integerHeader(description: string, minimum = 0) {
   return { description, required: true, schema: { type: 'integer', minimum, maximum: MAX_QUANTITY } }
 }
 
-function contentOf({ schema, events }: SuccessSpec) {
-  if (events === undefined) return jsonContent(schema)
+function contentOf({ schema, events, csv }: SuccessSpec) {
+  if (events === undefined) {
+    const file = csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } }
+    return { ...jsonContent(schema), ...file }
+  }
   const dataSchemas = Object.entries(events).map(([name, data]) => [name, withReferences(data)])
   const [example] = Object.entries(events).flatMap(([name, data]) => {
     const [value] = keywordsOf(data).examples ?? []

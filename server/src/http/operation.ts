@@ -7,6 +7,7 @@ import type { KeyStore } from '../core/keys/key-store.ts'
 import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
+import type { ReportStore } from '../core/reports/report-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
 import { ANSWERS_KEPT_HOURS } from '../core/stock/decide.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
@@ -45,6 +46,7 @@ export interface Services {
   readonly store: CatalogStore &
     HistoryStore &
     OrderStore &
+    ReportStore &
     WebhookStore &
     Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
     Pick<EventStore, 'latestEventCursor' | 'eventsAfter'>
@@ -53,13 +55,15 @@ export interface Services {
   readonly streams: { open(request: StreamRequest): Promise<Reply> }
   readonly limits: LimitKeeper
   readonly keys: KeyManager
-  /** Runs searches and history scans one at a time per key. */
+  /** Runs searches, history scans and reports one at a time per key. */
   readonly longReads: PerKeyQueue
   readonly webhookSender: WebhookSender
   /** The webhooks that this process is sending a test event to. */
   readonly testedWebhooks: Set<bigint>
   readonly deliveries: Pick<WebhookWorker, 'applyChange'>
   readonly clock: Clock
+  /** The IANA name of the time zone that says where a day of reports begins. */
+  readonly timeZone: string
 }
 
 export interface StreamRequest {
@@ -103,9 +107,11 @@ export interface SuccessSpec {
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
   /** Headers of the reply that do not follow from other properties, by their names in the contract. */
-  readonly headers?: readonly ('Event-Id' | 'NextPage')[]
+  readonly headers?: readonly ('Event-Id' | 'NextPage' | 'Complete-Since')[]
   readonly description: string
   readonly schema: TSchema
+  /** An example of the CSV file that a caller can get instead. */
+  readonly csv?: string
   /** The schema of each kind of event, if the reply is a stream of events instead of one JSON value. */
   readonly events?: Fields
 }

@@ -346,6 +346,11 @@ export function chooseCoding<Offered extends string>(
   return best === undefined || weightOf(best) < identityWeight ? undefined : best
 }
 
+/** Whether an Accept header names this media type, and does not prefer JSON. */
+export function prefersType(mediaType: string, accept: string | null): boolean {
+  return chooseCoding(['application/json', mediaType], accept) === mediaType
+}
+
 export const IF_MATCH_HEADER = {
   'If-Match':
     'ETags of the record, or *. If none of them is current, the response is 412. This is checked in the commit, so only one of two changes with the same ETag is made.',

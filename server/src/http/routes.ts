@@ -25,6 +25,7 @@ import { getLimits } from './limits.ts'
 import type { Operation } from './operation.ts'
 import { cancelOrder, createOrder, createOrders, getOrder, listOrders, updateOrder } from './orders.ts'
 import { createPet, getCatalogPet, getPet, listCatalog, removePet, updatePet, upsertPets } from './pets.ts'
+import { getMovementReport } from './reports.ts'
 import { searchInventory } from './search.ts'
 import {
   createWebhook,
@@ -73,6 +74,7 @@ const OPERATIONS_BY_ID = {
   getOrder,
   updateOrder,
   cancelOrder,
+  getMovementReport,
   listWebhooks,
   createWebhook,
   getWebhook,

@@ -209,6 +209,7 @@ describe('the contract', () => {
         listPetEdits: bug,
         latestEventCursor: bug,
         eventsAfter: bug,
+        historyStart: bug,
         listWebhooks: bug,
         findWebhook: bug,
         listKeyPage: bug,

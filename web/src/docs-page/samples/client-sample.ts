@@ -41,6 +41,7 @@ const METHODS: Fields<string> = {
   getOrder: 'orders.get',
   updateOrder: 'orders.update',
   cancelOrder: 'orders.cancel',
+  getMovementReport: 'reports.movements',
   listWebhooks: 'webhooks.list',
   createWebhook: 'webhooks.create',
   getWebhook: 'webhooks.get',
