@@ -14,6 +14,7 @@ import {
 import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { MAX_AHEAD_MINUTES, MAX_AHEAD_MS, MAX_LATENESS_DAYS, type TooLate } from '../core/stock/facts.ts'
 import { refusal } from '../core/stock/refusal.ts'
+import { toAdjustment } from '../core/stock/stock-draft.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type ErrorDetail, notFound, ServiceError } from '../core/values/errors.ts'
 import type { JsonObject } from '../core/values/exact-json.ts'
@@ -146,7 +147,8 @@ export const adjustInventory = defineOperation('POST', '/inventory/adjustments',
     requireNotAhead(options.occurredAt, services.clock)
     const command = { type: 'adjust', ...options, changes: await findPets(changes, services.store) } as const
     return commitAndReply(input, services, command, {
-      done: ({ adjustment, items, skipped }) => jsonTextReply(resultText(adjustment, items, skipped), {}),
+      done: ({ document, items, skipped }) =>
+        jsonTextReply(resultText(toAdjustment(document), items, skipped), {}),
       refused: ({ failures }) => refusal(failures),
       too_late: tooLateError,
     })
@@ -250,7 +252,7 @@ export const reverseAdjustment = defineOperation('POST', '/inventory/adjustments
     }
     const command = { type: 'reverse', ...input.body, adjustment, reason } as const
     return commitAndReply(input, services, command, {
-      done: (done) => jsonTextReply(resultText(done.adjustment, done.items), {}),
+      done: ({ document, items }) => jsonTextReply(resultText(toAdjustment(document), items), {}),
       refused: ({ failures }) => refusal(failures, 'lines'),
       too_late: tooLateError,
       already_reversed: ({ message }) => new ServiceError('already_reversed', message),

@@ -122,10 +122,14 @@ export function insertSql(table: string, columns: readonly string[]): string {
   return `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns.length)})`
 }
 
-/** A statement that changes the row with this key. The values are in the order of the columns, which include the key. */
-export function updateSql(table: string, columns: readonly string[], key: string): string {
+/**
+ * A statement that changes a row. The values are in the order of the columns. The first of the fixed columns is the key; the
+ * others keep their values.
+ */
+export function updateSql(table: string, columns: readonly string[], fixed: readonly string[]): string {
+  const [key = ''] = fixed
   const assignments = columns.flatMap((column, index) =>
-    column === key ? [] : [`${column} = $${index + 1}`],
+    fixed.includes(column) ? [] : [`${column} = $${index + 1}`],
   )
   return `UPDATE ${table} SET ${assignments} WHERE ${key} = $${columns.indexOf(key) + 1}`
 }

@@ -14,6 +14,8 @@ export interface TableChange {
   readonly key: string
   /** Values of this column are unique. They are cleared in `removed` and `changed` rows first, because rows may swap them. */
   readonly unique?: string
+  /** Changed rows keep the values of these columns. Writing an indexed column costs several times as much as the others. */
+  readonly kept?: readonly string[]
   readonly added: readonly Row[]
   readonly changed: readonly Row[]
   readonly removed: readonly bigint[]
@@ -25,7 +27,7 @@ export function tableChanges(decision: ImportableDecision, firstLogId: bigint): 
   const log = records.map((record, index) => logValues(record, firstLogId + BigInt(index)))
   const changes: TableChange[] = []
   if (catalog !== undefined && catalog.pets.size > 0) changes.push(petChanges(catalog.pets, entries))
-  if (entries.size > 0) changes.push(entryChanges(entries))
+  if (entries.size > 0) changes.push(entryChanges(entries, catalog?.pets.size === 0 || catalog === undefined))
   if (orders !== undefined && orders.added.length + orders.changed.length > 0) {
     const added = orders.added.map(orderValues)
     const changed = orders.changed.map(orderValues)
@@ -50,14 +52,15 @@ function petChanges(
   return { ...tableOf('pets'), unique: 'barcode', added, changed, removed }
 }
 
-/** The entry of a removed pet is removed with the pet. */
-function entryChanges(entries: ImportableDecision['entries']): TableChange {
+/** The entry of a removed pet is removed with the pet. Only a change of a pet changes its status. */
+function entryChanges(entries: ImportableDecision['entries'], keepsStatus: boolean): TableChange {
   const added: Row[] = []
   const changed: Row[] = []
   for (const [petId, { entry, isNew }] of byKey(entries)) {
     if (entry !== undefined) (isNew ? added : changed).push(entryValues(petId, entry))
   }
-  return { ...tableOf('stock', 'pet_id'), added, changed, removed: [] }
+  const kept = keepsStatus ? { kept: ['status'] } : {}
+  return { ...tableOf('stock', 'pet_id'), ...kept, added, changed, removed: [] }
 }
 
 /** In the order of the ids, so that two commits that add the same rows do not deadlock. */

@@ -3,7 +3,7 @@ import { MAX_QUANTITY } from '../values/field.ts'
 import type { AdjustmentChange, CommandOf, OutcomeOf } from './command.ts'
 import { type FactQuestion, latenessOf } from './facts.ts'
 import { availableText, type EntryState, entryNotFound, type LockedEntry } from './inventory.ts'
-import { availableOf, type PlannedFact, type StockDraft, toAdjustment } from './stock-draft.ts'
+import { availableOf, type PlannedFact, type StockDraft } from './stock-draft.ts'
 
 /** The rules of one line fail with these codes because of the state of the stock, so the line can be left out. */
 const SKIPPABLE = new Set(['not_found', 'insufficient_stock', 'precondition_failed'])
@@ -30,7 +30,7 @@ export function adjust(stock: StockDraft, command: CommandOf<'adjust'>): Outcome
   if (failures.some(({ code }) => !mustSkip || !SKIPPABLE.has(code))) return { type: 'refused', failures }
   const document = stock.openDocument({ by: command, occurredAt: time, note, orderId })
   const items = plans.map((plan) => stock.record(document, plan))
-  return { type: 'done', adjustment: toAdjustment(document), items, skipped: failures }
+  return { type: 'done', document, items, skipped: failures }
 }
 
 function questionsAbout(
@@ -98,14 +98,14 @@ function planCount(
   stock: StockDraft,
   petId: bigint,
   counted: number,
-  { quantity, countedAt }: LockedEntry,
+  { quantity, countedAt, movedAt }: LockedEntry,
   time: number,
 ): PlannedFact | Failure {
   const statement = { type: 'count', counted } as const
   if (countedAt !== null && time < countedAt) {
     return { petId, after: quantity, statement, effect: 'superseded' }
   }
-  const laterUnits = stock.laterUnits(petId, time)
+  const laterUnits = movedAt !== null && movedAt > time ? stock.laterUnits(petId, time) : 0
   return (
     quantityFailure(petId, counted, laterUnits) ?? {
       petId,

@@ -7,6 +7,7 @@ import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
 import type { Adjustment, RecordedReason, ReversalReason } from './adjustment.ts'
 import type { TooLate } from './facts.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
+import type { RecordedDocument } from './stock-draft.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
@@ -151,7 +152,7 @@ interface OutcomeByCommand {
 type OutcomeOfType<Type extends string, Fields = unknown> = Readonly<{ type: Type } & Fields>
 type Done<Fields = unknown> = OutcomeOfType<'done', Fields>
 type AdjustmentDone<Fields = unknown> = Done<
-  { adjustment: Adjustment; items: readonly InventoryItem[] } & Fields
+  { document: RecordedDocument; items: readonly InventoryItem[] } & Fields
 >
 
 /** The record has none of the tags in `onlyIfTags`. */

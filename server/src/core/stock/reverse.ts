@@ -4,7 +4,7 @@ import type { AdjustmentLine } from './adjustment.ts'
 import type { ChangeOrigin, CommandOf, OutcomeOf } from './command.ts'
 import { type FactQuestion, latenessOf, tooLate } from './facts.ts'
 import { entryNotFound, type LockedEntry } from './inventory.ts'
-import { type PlannedFact, type StockDraft, toAdjustment } from './stock-draft.ts'
+import type { PlannedFact, StockDraft } from './stock-draft.ts'
 
 type Failure = Omit<ErrorDetail, 'index' | 'petId'>
 
@@ -51,7 +51,7 @@ export function reverse(stock: StockDraft, command: CommandOf<'reverse'>): Outco
   const by: ChangeOrigin = { ...command, reference: command.reference ?? adjustment.reference }
   const document = stock.openDocument({ by, occurredAt: time, note, orderId, reverses: id })
   const items = plans.map((plan) => stock.record(document, plan))
-  return { type: 'done', adjustment: toAdjustment(document), items }
+  return { type: 'done', document, items }
 }
 
 /** The named units of the lines, or all units that were not reversed yet. */

@@ -69,11 +69,10 @@ export type Statement =
   | { readonly type: 'count'; readonly counted: number }
   | { readonly type: 'count_reversal'; readonly countedAt: number }
 
-/** An adjustment that a commit is recording. */
-interface OpenDocument extends DocumentHead {
+/** An adjustment that a commit records. */
+export interface RecordedDocument extends DocumentHead {
   readonly id: bigint
   readonly lines: AdjustmentLine[]
-  readonly petIds: Set<bigint>
 }
 
 interface DocumentHead {
@@ -150,6 +149,8 @@ export class StockDraft {
   readonly #locked: ReadonlyMap<bigint, LockedEntry>
   readonly #firstLogId: bigint
   readonly #changed = new Map<bigint, LockedEntry | undefined>()
+  /** The latest adjustment of each pet. */
+  readonly #latestDocuments = new Map<bigint, bigint>()
   /** For each pet that the current command has changed: whether it was low before the command. */
   readonly #wasLow = new Map<bigint, boolean>()
 
@@ -203,13 +204,15 @@ export class StockDraft {
   }
 
   /** Begins an adjustment. Its lines must be the next records. */
-  openDocument(head: DocumentHead): OpenDocument {
-    return { ...head, id: this.#nextLogId(), lines: [], petIds: new Set() }
+  openDocument(head: DocumentHead): RecordedDocument {
+    return { ...head, id: this.#nextLogId(), lines: [] }
   }
 
-  record(document: OpenDocument, { petId, after, statement, effect }: PlannedFact): InventoryItem {
-    if (document.petIds.has(petId)) throw new RangeError(`petId ${petId} occurs twice in one command`)
-    document.petIds.add(petId)
+  record(document: RecordedDocument, { petId, after, statement, effect }: PlannedFact): InventoryItem {
+    if (this.#latestDocuments.get(petId) === document.id) {
+      throw new RangeError(`petId ${petId} occurs twice in one command`)
+    }
+    this.#latestDocuments.set(petId, document.id)
     if (this.#nextLogId() !== document.id + BigInt(document.lines.length)) {
       throw new Error(`the lines of adjustment ${document.id} must be consecutive`)
     }
@@ -331,7 +334,7 @@ export class StockDraft {
   }
 }
 
-function factIn(document: OpenDocument, statement: Statement, effect: Effect): Fact {
+function factIn(document: RecordedDocument, statement: Statement, effect: Effect): Fact {
   const { id, occurredAt, orderId, reverses, lines } = document
   const head = lines.length === 0 ? document : undefined
   return { document: id, occurredAt, statement, effect, orderId, reverses, head }
@@ -345,7 +348,7 @@ function lineOf(petId: bigint, before: number, after: number, { statement, effec
 }
 
 /** The adjustment as callers see it right after it was recorded. */
-export function toAdjustment({ by, lines, ...document }: OpenDocument): Adjustment {
+export function toAdjustment({ by, lines, ...document }: RecordedDocument): Adjustment {
   const { reason, reference, keyId, at: recordedAt } = by
   const { id, occurredAt } = document
   const head = withUpdate(

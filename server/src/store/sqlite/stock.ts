@@ -13,7 +13,6 @@ import {
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import type { StockStore } from '../../core/stock/stock-store.ts'
-import type { TableName } from '../../core/transfer/copy.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
@@ -155,12 +154,14 @@ function commandDecider(connection: Connection, clock: Clock) {
 
 /** Returns a function that writes a decision inside a commit. */
 export function decisionWriter({ database }: Connection) {
-  const writers = new Map<TableName, ReturnType<typeof tableWriter>>()
+  const writers = new Map<string, ReturnType<typeof tableWriter>>()
   const writeTable = (change: TableChange) => {
-    let write = writers.get(change.table)
+    const { table, kept } = change
+    const name = kept === undefined ? table : `${table} without ${kept}`
+    let write = writers.get(name)
     if (write === undefined) {
       write = tableWriter(database, change)
-      writers.set(change.table, write)
+      writers.set(name, write)
     }
     write(change)
   }
@@ -174,13 +175,13 @@ export function decisionWriter({ database }: Connection) {
 }
 
 /** Returns a function that writes the rows of one table. */
-function tableWriter(database: Database, { table, columns, key, unique }: TableChange) {
+function tableWriter(database: Database, { table, columns, key, unique, kept = [] }: TableChange) {
   const names = Object.keys(columns)
   // A pet that has lost its stock entry counts as new, so its row is replaced.
   const insert = database.query<unknown, SqlValue[]>(
     toSqlite(table === 'pets' ? upsertSql(table, names, key) : insertSql(table, names)),
   )
-  const update = database.query<unknown, SqlValue[]>(toSqlite(updateSql(table, names, key)))
+  const update = database.query<unknown, SqlValue[]>(toSqlite(updateSql(table, names, [key, ...kept])))
   const remove = database.query<unknown, [bigint]>(`DELETE FROM ${table} WHERE ${key} = ?`)
   const clear =
     unique === undefined
