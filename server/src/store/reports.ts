@@ -44,9 +44,11 @@ const factsWhere = (condition: string) => `
 /**
  * Sums by group and reason. Whatever a movement states and the quantity does not follow, because a count had included it
  * already, counts in the opposite direction as counted. A correction takes back what was counted in its direction. The sums
- * are doubles: exact up to 2^53, and they never overflow.
+ * are doubles: exact up to 2^53, and they never overflow. MATERIALIZED, because PostgreSQL would otherwise evaluate the reason
+ * of a fact five times.
  */
 const sumsOf = ({ id, name, join }: GroupSql, facts: string) => `
+  WITH facts AS MATERIALIZED (${facts})
   SELECT summed.*, ${name} AS name FROM (
     SELECT CAST(${id} AS TEXT) AS "group", reason, sum(CAST(units AS DOUBLE PRECISION)) AS units,
       sum(CAST(change - units AS DOUBLE PRECISION)) AS counted,
@@ -54,13 +56,15 @@ const sumsOf = ({ id, name, join }: GroupSql, facts: string) => `
     FROM (
       SELECT pet_id, key_id, reason, change, is_correction,
         CASE WHEN reason = 'counted' THEN 0 ELSE delta END AS units
-      FROM (${facts}) AS facts
+      FROM facts
     ) AS measured ${join} GROUP BY 1, 2
   ) AS summed`
 
 /** Facts that were recorded later than they happened. They are few. */
 const isLateFact = 'occurred_at >= $1 AND occurred_at < $2'
-const isPromptFact = 'occurred_at IS NULL AND (at, id) >= ($1, $2) AND (at, id) < ($3, $4)'
+/** PostgreSQL estimates the size of the range from the plain comparisons, and would scan the log without them. */
+const isPromptFact =
+  'occurred_at IS NULL AND at >= $1 AND at <= $3 AND (at, id) >= ($1, $2) AND (at, id) < ($3, $4)'
 
 /** The place of the first row of the next step. */
 const NEXT_STEP = `
