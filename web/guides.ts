@@ -237,8 +237,8 @@ function beginningOf(id: CodeSample['id'], code: string): string {
 }
 
 function clientBeginning(code: string): string {
-  const errors = ['InsufficientStockError', 'OrderClosedError'].filter((name) => code.includes(name))
-  return `import { ${[...errors, 'PetstoreClient'].join(', ')} } from '@petstore/client'
+  const names = ['InsufficientStockError', 'OrderClosedError', 'etagOf'].filter((name) => code.includes(name))
+  return `import { ${[...names, 'PetstoreClient'].join(', ')} } from '@petstore/client'
 
 const client = new PetstoreClient({ baseUrl: '${SAMPLE_BASE_URL}', apiKey: 'YOUR_API_KEY' })`
 }

@@ -1,7 +1,5 @@
 // Generated from openapi.json by client/scripts/contract-types.ts; "npm run contract:client" regenerates it.
 
-type NoFields = Readonly<Record<never, never>>
-
 export interface ChangeEvent {
   /** The pet whose quantity changed. */
   readonly petId: bigint
@@ -280,7 +278,7 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-  readonly metadata?: NoFields | null
+  readonly metadata?: Readonly<Record<never, never>> | null
 }
 
 export interface NewCategory {
@@ -686,7 +684,7 @@ export interface RelistPayload {
   readonly type: 'relist'
   /** When the event happened. */
   readonly timestamp: string
-  readonly data: NoFields
+  readonly data: Readonly<Record<never, never>>
 }
 
 /** A test of the webhook: nothing has happened. */
@@ -738,7 +736,7 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 export type PetStatus = 'available' | 'pending' | 'sold'
 
 /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
-export type Metadata = NoFields
+export type Metadata = Readonly<Record<never, never>>
 
 export interface ListedEvent {
   /** The id of the event, the same as in the stream; opaque. */
@@ -1063,7 +1061,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-  readonly metadata?: NoFields | null
+  readonly metadata?: Readonly<Record<never, never>> | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }
@@ -1122,702 +1120,30 @@ export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
 /** A field of a pet. */
 export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt' | 'metadata'
 
-/** The parameters, body and response of each operation. */
-export interface Operations {
-  /** List stock levels */
-  listInventory: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: readonly InventoryItem[]
-  }
-  /** Stream all changes */
-  inventoryEvents: {
-    readonly params: NoFields
-    readonly query: {
-      readonly lastEventId?: string
-      readonly kinds?: readonly EventKind[]
-      readonly petId?: bigint
-    }
-    readonly headers: { readonly 'Last-Event-ID'?: string }
-    readonly body: undefined
-    readonly answer: {
-      readonly ready: NoFields
-      readonly change: ChangeEvent
-      readonly order: OrderEvent
-      readonly low: LowStockEvent
-      readonly recovered: LowStockEvent
-      readonly pet: PetEvent
-      readonly removed: RemovedEvent
-      readonly category: CategoryEvent
-      readonly relist: NoFields
-    }
-  }
-  /** List the events after a position */
-  listEvents: {
-    readonly params: NoFields
-    readonly query: {
-      readonly after?: string
-      readonly kinds?: readonly EventKind[]
-      readonly petId?: bigint
-      readonly limit?: number
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly ListedEvent[]
-  }
-  /** Get the stock level of one pet */
-  getInventoryItem: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: InventoryItem
-  }
-  /** Set the stock quantity of one pet */
-  updateInventory: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: InventoryUpdate
-    readonly answer: InventoryItem
-  }
-  /** Adjust the stock of several pets */
-  adjustInventory: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: InventoryAdjustment
-    readonly answer: AdjustmentResult
-  }
-  /** List adjustments */
-  listAdjustments: {
-    readonly params: NoFields
-    readonly query: {
-      readonly petId?: bigint
-      readonly reason?: RecordedReason
-      readonly keyId?: string
-      readonly reference?: string
-      readonly orderId?: bigint
-      readonly since?: string
-      readonly until?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Adjustment[]
-  }
-  /** Get an adjustment */
-  getAdjustment: {
-    readonly params: { readonly adjustmentId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Adjustment
-  }
-  /** Reverse an adjustment */
-  reverseAdjustment: {
-    readonly params: { readonly adjustmentId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: Reversal
-    readonly answer: AdjustmentResult
-  }
-  /** List the available units of many pets */
-  listAvailability: {
-    readonly params: NoFields
-    readonly query: { readonly petIds: readonly bigint[] }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Availability[]
-  }
-  /** Get the available units of one pet */
-  getAvailability: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Availability
-  }
-  /** List the stock changes of one pet */
-  listInventoryHistory: {
-    readonly params: { readonly petId: bigint }
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly HistoryEntry[]
-  }
-  /** List the stock changes of all pets */
-  listRecentChanges: {
-    readonly params: NoFields
-    readonly query: {
-      readonly petId?: bigint
-      readonly who?: string
-      readonly since?: string
-      readonly until?: string
-      readonly reason?: RecordedReason
-      readonly reference?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly RecentChange[]
-  }
-  /** Search pets and their stock */
-  searchInventory: {
-    readonly params: NoFields
-    readonly query: {
-      readonly q?: string
-      readonly status?: 'available' | 'pending' | 'sold'
-      readonly categoryId?: bigint
-      readonly low?: boolean
-      readonly below?: number
-      readonly sort?:
-        | 'petId'
-        | '-petId'
-        | 'name'
-        | '-name'
-        | 'quantity'
-        | '-quantity'
-        | 'available'
-        | '-available'
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly SearchRow[]
-  }
-  /** Add a pet */
-  createPet: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewPet
-    readonly answer: Pet
-  }
-  /** Create or update several pets */
-  upsertPets: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: PetBatch
-    readonly answer: PetBatchResult
-  }
-  /** Get one pet (deprecated) */
-  getPet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: Pet
-  }
-  /** Update a pet */
-  updatePet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: PetUpdate
-    readonly answer: Pet
-  }
-  /** Remove a pet */
-  removePet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List the catalog */
-  listCatalog: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly CatalogEntry[]
-  }
-  /** List the edits of all pets */
-  listPetEdits: {
-    readonly params: NoFields
-    readonly query: {
-      readonly petId?: bigint
-      readonly who?: string
-      readonly since?: string
-      readonly until?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly PetEdit[]
-  }
-  /** Get one pet of the catalog */
-  getCatalogPet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Pet
-  }
-  /** List categories */
-  listCategories: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Category[]
-  }
-  /** Add a category */
-  createCategory: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewCategory
-    readonly answer: Category
-  }
-  /** Update a category */
-  updateCategory: {
-    readonly params: { readonly categoryId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: CategoryUpdate
-    readonly answer: Category
-  }
-  /** Remove a category */
-  removeCategory: {
-    readonly params: { readonly categoryId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List orders */
-  listOrders: {
-    readonly params: NoFields
-    readonly query: {
-      readonly state?: 'open' | 'complete' | 'cancelled' | 'expired'
-      readonly petId?: bigint
-      readonly customer?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Order[]
-  }
-  /** Order a pet */
-  createOrder: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewOrder
-    readonly answer: Order
-  }
-  /** Create several orders */
-  createOrders: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewOrders
-    readonly answer: CreatedOrders
-  }
-  /** Get one order */
-  getOrder: {
-    readonly params: { readonly orderId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Order
-  }
-  /** Complete or change an order */
-  updateOrder: {
-    readonly params: { readonly orderId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: OrderUpdate
-    readonly answer: Order
-  }
-  /** Cancel an order */
-  cancelOrder: {
-    readonly params: { readonly orderId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** Sum the units that came in and went out */
-  getMovementReport: {
-    readonly params: NoFields
-    readonly query: {
-      readonly since?: string
-      readonly until?: string
-      readonly by?: 'day' | 'pet' | 'category' | 'reason' | 'key'
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: MovementReport
-  }
-  /** List webhooks */
-  listWebhooks: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Webhook[]
-  }
-  /** Create a webhook */
-  createWebhook: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewWebhook
-    readonly answer: WebhookWithSecret
-  }
-  /** Get a webhook */
-  getWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Webhook
-  }
-  /** Update a webhook */
-  updateWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: WebhookUpdate
-    readonly answer: Webhook
-  }
-  /** Remove a webhook */
-  removeWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List the deliveries of a webhook */
-  listWebhookDeliveries: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly WebhookDelivery[]
-  }
-  /** Rotate the secret of a webhook */
-  rotateWebhookSecret: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: WebhookWithSecret
-  }
-  /** Send events to a webhook again */
-  replayWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: WebhookReplay
-    readonly answer: undefined
-  }
-  /** Take over a webhook */
-  takeOverWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: Webhook
-  }
-  /** Send a test event to a webhook */
-  testWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: WebhookTest
-  }
-  /** List API keys */
-  listKeys: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Key[]
-  }
-  /** Create an API key */
-  createKey: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: NewKey
-    readonly answer: KeyWithSecret
-  }
-  /** List the names of API keys */
-  listKeyNames: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly KeyName[]
-  }
-  /** Get an API key */
-  getKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Key
-  }
-  /** Update an API key */
-  updateKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string }
-    readonly body: KeyUpdate
-    readonly answer: Key
-  }
-  /** Revoke an API key */
-  revokeKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List the audit log of an API key */
-  listKeyAudit: {
-    readonly params: { readonly keyId: string }
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly KeyAuditEntry[]
-  }
-  /** Rotate the secret of an API key */
-  rotateKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: KeyRotation
-    readonly answer: KeyWithSecret
-  }
-  /** Create a pairing code */
-  createPairingCode: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: PairingCode
-  }
-  /** Exchange a pairing code for a key */
-  pairKey: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: KeyWithSecret
-  }
-  /** Get rate-limit status */
-  getLimits: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: KeyLimits
-  }
+/** The data of each event of the stream. */
+export interface EventData {
+  readonly ready: Readonly<Record<never, never>>
+  readonly change: ChangeEvent
+  readonly order: OrderEvent
+  readonly low: LowStockEvent
+  readonly recovered: LowStockEvent
+  readonly pet: PetEvent
+  readonly removed: RemovedEvent
+  readonly category: CategoryEvent
+  readonly relist: Readonly<Record<never, never>>
 }
 
-/** How an operation is called. */
-export interface OperationFacts {
-  readonly method: string
-  readonly path: string
-  /** The path and query parameters that are int64, or lists of int64. */
-  readonly int64?: readonly string[]
-  readonly body?: keyof typeof INT64_FIELDS
-  /** The schema of the response, or of each item of a list; absent if there is no body. */
-  readonly answer?: keyof typeof INT64_FIELDS
-  /** The largest page of a list. */
-  readonly maxLimit?: number
-}
-
-export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
-  listInventory: { method: 'GET', path: '/inventory', answer: 'InventoryItem' },
-  inventoryEvents: { method: 'GET', path: '/inventory/events', int64: ['petId'] },
-  listEvents: { method: 'GET', path: '/events', int64: ['petId'], answer: 'ListedEvent', maxLimit: 1000 },
-  getInventoryItem: { method: 'GET', path: '/inventory/{petId}', int64: ['petId'], answer: 'InventoryItem' },
-  updateInventory: {
-    method: 'PATCH',
-    path: '/inventory/{petId}',
-    int64: ['petId'],
-    body: 'InventoryUpdate',
-    answer: 'InventoryItem',
-  },
-  adjustInventory: {
-    method: 'POST',
-    path: '/inventory/adjustments',
-    body: 'InventoryAdjustment',
-    answer: 'AdjustmentResult',
-  },
-  listAdjustments: {
-    method: 'GET',
-    path: '/inventory/adjustments',
-    int64: ['petId', 'orderId'],
-    answer: 'Adjustment',
-    maxLimit: 200,
-  },
-  getAdjustment: {
-    method: 'GET',
-    path: '/inventory/adjustments/{adjustmentId}',
-    int64: ['adjustmentId'],
-    answer: 'Adjustment',
-  },
-  reverseAdjustment: {
-    method: 'POST',
-    path: '/inventory/adjustments/{adjustmentId}/reverse',
-    int64: ['adjustmentId'],
-    body: 'Reversal',
-    answer: 'AdjustmentResult',
-  },
-  listAvailability: {
-    method: 'GET',
-    path: '/inventory/availability',
-    int64: ['petIds'],
-    answer: 'Availability',
-  },
-  getAvailability: {
-    method: 'GET',
-    path: '/inventory/{petId}/availability',
-    int64: ['petId'],
-    answer: 'Availability',
-  },
-  listInventoryHistory: {
-    method: 'GET',
-    path: '/inventory/{petId}/history',
-    int64: ['petId'],
-    answer: 'HistoryEntry',
-    maxLimit: 1000,
-  },
-  listRecentChanges: {
-    method: 'GET',
-    path: '/inventory/history',
-    int64: ['petId'],
-    answer: 'RecentChange',
-    maxLimit: 1000,
-  },
-  searchInventory: {
-    method: 'GET',
-    path: '/inventory/search',
-    int64: ['categoryId'],
-    answer: 'SearchRow',
-    maxLimit: 1000,
-  },
-  createPet: { method: 'POST', path: '/pets', body: 'NewPet', answer: 'Pet' },
-  upsertPets: { method: 'POST', path: '/pets/batch', body: 'PetBatch', answer: 'PetBatchResult' },
-  getPet: { method: 'GET', path: '/pets/{petId}', int64: ['petId'], answer: 'Pet' },
-  updatePet: { method: 'PATCH', path: '/pets/{petId}', int64: ['petId'], body: 'PetUpdate', answer: 'Pet' },
-  removePet: { method: 'DELETE', path: '/pets/{petId}', int64: ['petId'] },
-  listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry', maxLimit: 10000 },
-  listPetEdits: {
-    method: 'GET',
-    path: '/catalog/history',
-    int64: ['petId'],
-    answer: 'PetEdit',
-    maxLimit: 1000,
-  },
-  getCatalogPet: { method: 'GET', path: '/catalog/{petId}', int64: ['petId'], answer: 'Pet' },
-  listCategories: { method: 'GET', path: '/categories', answer: 'Category', maxLimit: 1000 },
-  createCategory: { method: 'POST', path: '/categories', body: 'NewCategory', answer: 'Category' },
-  updateCategory: {
-    method: 'PATCH',
-    path: '/categories/{categoryId}',
-    int64: ['categoryId'],
-    body: 'CategoryUpdate',
-    answer: 'Category',
-  },
-  removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', int64: ['categoryId'] },
-  listOrders: { method: 'GET', path: '/store/orders', int64: ['petId'], answer: 'Order', maxLimit: 1000 },
-  createOrder: { method: 'POST', path: '/store/orders', body: 'NewOrder', answer: 'Order' },
-  createOrders: { method: 'POST', path: '/store/orders/batch', body: 'NewOrders', answer: 'CreatedOrders' },
-  getOrder: { method: 'GET', path: '/store/orders/{orderId}', int64: ['orderId'], answer: 'Order' },
-  updateOrder: {
-    method: 'PATCH',
-    path: '/store/orders/{orderId}',
-    int64: ['orderId'],
-    body: 'OrderUpdate',
-    answer: 'Order',
-  },
-  cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', int64: ['orderId'] },
-  getMovementReport: { method: 'GET', path: '/reports/movements', answer: 'MovementReport' },
-  listWebhooks: { method: 'GET', path: '/webhooks', answer: 'Webhook' },
-  createWebhook: { method: 'POST', path: '/webhooks', body: 'NewWebhook', answer: 'WebhookWithSecret' },
-  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', int64: ['webhookId'], answer: 'Webhook' },
-  updateWebhook: {
-    method: 'PATCH',
-    path: '/webhooks/{webhookId}',
-    int64: ['webhookId'],
-    body: 'WebhookUpdate',
-    answer: 'Webhook',
-  },
-  removeWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}', int64: ['webhookId'] },
-  listWebhookDeliveries: {
-    method: 'GET',
-    path: '/webhooks/{webhookId}/deliveries',
-    int64: ['webhookId'],
-    answer: 'WebhookDelivery',
-    maxLimit: 1000,
-  },
-  rotateWebhookSecret: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/rotate-secret',
-    int64: ['webhookId'],
-    answer: 'WebhookWithSecret',
-  },
-  replayWebhook: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/replay',
-    int64: ['webhookId'],
-    body: 'WebhookReplay',
-  },
-  takeOverWebhook: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/take-over',
-    int64: ['webhookId'],
-    answer: 'Webhook',
-  },
-  testWebhook: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/test',
-    int64: ['webhookId'],
-    answer: 'WebhookTest',
-  },
-  listKeys: { method: 'GET', path: '/keys', answer: 'Key', maxLimit: 1000 },
-  createKey: { method: 'POST', path: '/keys', body: 'NewKey', answer: 'KeyWithSecret' },
-  listKeyNames: { method: 'GET', path: '/keys/names', answer: 'KeyName', maxLimit: 1000 },
-  getKey: { method: 'GET', path: '/keys/{keyId}', answer: 'Key' },
-  updateKey: { method: 'PATCH', path: '/keys/{keyId}', body: 'KeyUpdate', answer: 'Key' },
-  revokeKey: { method: 'DELETE', path: '/keys/{keyId}' },
-  listKeyAudit: { method: 'GET', path: '/keys/{keyId}/audit', answer: 'KeyAuditEntry', maxLimit: 1000 },
-  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', body: 'KeyRotation', answer: 'KeyWithSecret' },
-  createPairingCode: { method: 'POST', path: '/keys/{keyId}/pairing-code', answer: 'PairingCode' },
-  pairKey: { method: 'POST', path: '/keys/pair', answer: 'KeyWithSecret' },
-  getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
-}
-
-/** The schema of each event of the stream; null if the event has no data. */
-export const EVENTS = {
-  ready: null,
-  change: 'ChangeEvent',
-  order: 'OrderEvent',
-  low: 'LowStockEvent',
-  recovered: 'LowStockEvent',
-  pet: 'PetEvent',
-  removed: 'RemovedEvent',
-  category: 'CategoryEvent',
-  relist: null,
-} as const
+export const EVENT_NAMES: ReadonlySet<string> = new Set([
+  'ready',
+  'change',
+  'order',
+  'low',
+  'recovered',
+  'pet',
+  'removed',
+  'category',
+  'relist',
+])
 
 /** The body of a webhook delivery, by `type`. */
 export type WebhookPayload =
@@ -1835,138 +1161,29 @@ export type WebhookPayload =
   | RelistPayload
   | WebhookTestPayload
 
-/** The schema of each payload. */
-export const WEBHOOK_PAYLOADS = {
-  'stock.changed': 'StockChangedPayload',
-  'stock.low': 'StockLowPayload',
-  'stock.recovered': 'StockRecoveredPayload',
-  'order.created': 'OrderCreatedPayload',
-  'order.changed': 'OrderChangedPayload',
-  'order.completed': 'OrderCompletedPayload',
-  'order.cancelled': 'OrderCancelledPayload',
-  'order.expired': 'OrderExpiredPayload',
-  'pet.changed': 'PetChangedPayload',
-  'pet.removed': 'PetRemovedPayload',
-  'category.changed': 'CategoryChangedPayload',
-  relist: 'RelistPayload',
-  'webhook.test': 'WebhookTestPayload',
-} as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
+export const WEBHOOK_TYPES: ReadonlySet<string> = new Set([
+  'stock.changed',
+  'stock.low',
+  'stock.recovered',
+  'order.created',
+  'order.changed',
+  'order.completed',
+  'order.cancelled',
+  'order.expired',
+  'pet.changed',
+  'pet.removed',
+  'category.changed',
+  'relist',
+  'webhook.test',
+])
 
-/** The fields of each schema that are int64, or that contain objects, or arrays of objects, with such fields. */
-export const INT64_FIELDS = {
-  ChangeEvent: { petId: { type: 'int64', required: true }, adjustmentId: { type: 'int64', required: false } },
-  OrderEvent: { order: { type: 'Order', required: true } },
-  LowStockEvent: { petId: { type: 'int64', required: true } },
-  PetEvent: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  RemovedEvent: { petId: { type: 'int64', required: true } },
-  CategoryEvent: { categoryId: { type: 'int64', required: true } },
-  InventoryItem: { petId: { type: 'int64', required: true } },
-  InventoryUpdate: {},
-  InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
-  AdjustmentResult: {
-    id: { type: 'int64', required: true },
-    orderId: { type: 'int64', required: false },
-    reverses: { type: 'int64', required: false },
-    lines: { type: 'AdjustmentLine', required: true },
-    items: { type: 'InventoryItem', required: true },
-    skipped: { type: 'ErrorDetail', required: false },
-  },
-  RecordedReason: {},
-  Adjustment: {
-    id: { type: 'int64', required: true },
-    orderId: { type: 'int64', required: false },
-    reverses: { type: 'int64', required: false },
-    lines: { type: 'AdjustmentLine', required: true },
-  },
-  Reversal: { lines: { type: 'ReversedLine', required: false } },
-  Availability: { petId: { type: 'int64', required: true } },
-  NewPet: { categoryId: { type: 'int64', required: true }, id: { type: 'int64', required: false } },
-  Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  PetBatch: { pets: { type: 'PetUpsert', required: true } },
-  PetBatchResult: { pets: { type: 'Pet', required: true } },
-  PetUpdate: { categoryId: { type: 'int64', required: false } },
-  NewCategory: { id: { type: 'int64', required: false } },
-  Category: { id: { type: 'int64', required: true } },
-  CategoryUpdate: {},
-  NewOrder: { petId: { type: 'int64', required: true } },
-  Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
-  NewOrders: { orders: { type: 'NewOrder', required: true } },
-  CreatedOrders: { orders: { type: 'Order', required: true } },
-  OrderUpdate: {},
-  MovementReport: {
-    total: { type: 'MovementRow', required: true },
-    rows: { type: 'MovementRow', required: true },
-  },
-  NewWebhook: {},
-  WebhookWithSecret: { id: { type: 'int64', required: true } },
-  Webhook: { id: { type: 'int64', required: true } },
-  WebhookUpdate: {},
-  WebhookReplay: {},
-  WebhookTest: {},
-  NewKey: {},
-  KeyWithSecret: {},
-  Key: {},
-  KeyUpdate: {},
-  KeyRotation: {},
-  PairingCode: {},
-  KeyLimits: {},
-  StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },
-  StockLowPayload: { data: { type: 'LowStockEvent', required: true } },
-  StockRecoveredPayload: { data: { type: 'LowStockEvent', required: true } },
-  OrderCreatedPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderChangedPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderCompletedPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderCancelledPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderExpiredPayload: { data: { type: 'OrderEvent', required: true } },
-  PetChangedPayload: { data: { type: 'PetEvent', required: true } },
-  PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
-  CategoryChangedPayload: { data: { type: 'CategoryEvent', required: true } },
-  RelistPayload: {},
-  WebhookTestPayload: { data: { type: 'TestEvent', required: true } },
-  ErrorBody: { details: { type: 'ErrorDetail', required: false } },
-  EventKind: {},
-  PetStatus: {},
-  Metadata: {},
-  ListedEvent: {
-    change: { type: 'ChangeEvent', required: false },
-    order: { type: 'OrderEvent', required: false },
-    low: { type: 'LowStockEvent', required: false },
-    recovered: { type: 'LowStockEvent', required: false },
-    pet: { type: 'PetEvent', required: false },
-    removed: { type: 'RemovedEvent', required: false },
-    category: { type: 'CategoryEvent', required: false },
-  },
-  Reason: {},
-  ReversalReason: {},
-  HistoryEntry: { adjustmentId: { type: 'int64', required: false } },
-  RecentChange: {
-    petId: { type: 'int64', required: true },
-    adjustmentId: { type: 'int64', required: false },
-  },
-  SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  PetEdit: { petId: { type: 'int64', required: true }, pet: { type: 'Pet', required: false } },
-  OrderState: {},
-  OrderCompletion: {},
-  OrderChange: {},
-  ReportGroup: {},
-  MovementRow: { petId: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
-  WebhookLag: {},
-  WebhookDelivery: {},
-  KeyName: {},
-  KeyAuditEntry: { id: { type: 'int64', required: true } },
-  LimitWindow: {},
-  TestEvent: { webhookId: { type: 'int64', required: true } },
-  AdjustmentChange: { petId: { type: 'int64', required: false } },
-  AdjustmentLine: { petId: { type: 'int64', required: true } },
-  ErrorDetail: { petId: { type: 'int64', required: false } },
-  ReversedLine: { petId: { type: 'int64', required: true } },
-  PetUpsert: { id: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
-  WebhookKind: {},
-  Permission: {},
-  SecretHint: {},
-  DeltaChange: { petId: { type: 'int64', required: false } },
-  CountChange: { petId: { type: 'int64', required: false } },
-  AdjustmentEffect: {},
-  EditedField: {},
-} as const
+/** The fields that are int64. */
+export const INT64_FIELDS: ReadonlySet<string> = new Set([
+  'adjustmentId',
+  'categoryId',
+  'id',
+  'orderId',
+  'petId',
+  'reverses',
+  'webhookId',
+])

@@ -1,4 +1,4 @@
-import type { OperationId } from '@petstore/client'
+import { METHODS as GENERATED } from '@petstore/client'
 import type { Contract, Operation } from '../contract.ts'
 import type { Schema } from '../openapi-document.ts'
 import { startingBody } from '../schema-words.ts'
@@ -7,63 +7,11 @@ import { answerKindOf, fieldId, type RequestDraft } from './request-draft.ts'
 
 type Fields<Value> = Readonly<Record<string, Value>>
 
-/** The client sends this header itself, for its option `known`. */
-const HANDLED_BY_CLIENT = 'If-None-Match'
+/** The client has no option for this header. */
+const NOT_IN_CLIENT = 'If-None-Match'
 
 /** The method of the client for each operation. */
-const METHODS: Fields<string> = {
-  listInventory: 'inventory.list',
-  inventoryEvents: 'inventory.events',
-  listEvents: 'inventory.readEvents',
-  getInventoryItem: 'inventory.get',
-  updateInventory: 'inventory.set',
-  adjustInventory: 'inventory.adjust',
-  listAvailability: 'inventory.availabilities',
-  getAvailability: 'inventory.availability',
-  listInventoryHistory: 'inventory.history',
-  listRecentChanges: 'inventory.changes',
-  searchInventory: 'inventory.search',
-  createPet: 'pets.create',
-  upsertPets: 'pets.upsert',
-  getPet: 'pets.get',
-  updatePet: 'pets.update',
-  removePet: 'pets.remove',
-  listCatalog: 'catalog.list',
-  listPetEdits: 'pets.history',
-  getCatalogPet: 'pets.get',
-  listCategories: 'categories.list',
-  createCategory: 'categories.create',
-  updateCategory: 'categories.update',
-  removeCategory: 'categories.remove',
-  listOrders: 'orders.list',
-  createOrder: 'orders.create',
-  createOrders: 'orders.createMany',
-  getOrder: 'orders.get',
-  updateOrder: 'orders.update',
-  cancelOrder: 'orders.cancel',
-  getMovementReport: 'reports.movements',
-  listWebhooks: 'webhooks.list',
-  createWebhook: 'webhooks.create',
-  getWebhook: 'webhooks.get',
-  updateWebhook: 'webhooks.update',
-  removeWebhook: 'webhooks.remove',
-  listWebhookDeliveries: 'webhooks.deliveries',
-  rotateWebhookSecret: 'webhooks.rotateSecret',
-  replayWebhook: 'webhooks.replay',
-  takeOverWebhook: 'webhooks.takeOver',
-  testWebhook: 'webhooks.test',
-  listKeys: 'keys.list',
-  listKeyNames: 'keys.names',
-  createKey: 'keys.create',
-  getKey: 'keys.get',
-  listKeyAudit: 'keys.audit',
-  updateKey: 'keys.update',
-  revokeKey: 'keys.revoke',
-  rotateKey: 'keys.rotate',
-  createPairingCode: 'keys.createPairingCode',
-  pairKey: 'keys.pair',
-  getLimits: 'limits.get',
-} satisfies Readonly<Record<OperationId, string>>
+const METHODS: Fields<string> = { ...GENERATED, inventoryEvents: 'inventory.events', getPet: 'pets.get' }
 
 /** For example `client.orders.create`. */
 export function clientMethod(operationId: string): string {
@@ -83,7 +31,7 @@ export function clientSample(
     const { name, schema } = parameter
     const value = draft.values[fieldId(parameter)]?.trim() ?? ''
     if (parameter.in === 'path') args.push(literal(contract, schema, value))
-    else if (name !== HANDLED_BY_CLIENT && value !== '')
+    else if (name !== NOT_IN_CLIENT && value !== '')
       options.push(`${inCamelCase(name)}: ${literal(contract, schema, value)}`)
   }
   if (operation.body !== undefined) {

@@ -1,4 +1,4 @@
-import { entryTag, type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
+import { entryTag, etagOf, type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { State } from '../observable.ts'
 import { adjustRows, type Batch, batchesOf } from './adjustment-batch.ts'
@@ -306,7 +306,7 @@ async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOu
   let current = await client.inventory.get(petId, { signal })
   if (current.quantity === seen.quantity && current.status === seen.status) {
     // It was changed and changed back, or the format of tags differs. The key of the first attempt would get 412 again.
-    const second = await write(context, { petId, quantity, seen }, current.etag)
+    const second = await write(context, { petId, quantity, seen }, etagOf(current))
     if (second !== undefined) return { kind: 'saved', item: second }
     current = await client.inventory.get(petId, { signal })
   }
@@ -322,7 +322,7 @@ async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOu
 async function write(
   context: SaveContext,
   { petId, quantity, idempotencyKey }: Save,
-  ifMatch: string,
+  ifMatch: string | undefined,
 ): Promise<InventoryItem | undefined> {
   const { client, signal } = context
   try {
