@@ -21,7 +21,7 @@ export interface ChangeEvent {
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -123,7 +123,7 @@ export interface InventoryUpdate {
 /** Either all changes are made or none. */
 export interface InventoryAdjustment {
   readonly reason: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
   /** A note about the adjustment. */
   readonly note?: string
@@ -140,7 +140,7 @@ export interface AdjustmentResult {
   /** Identifier of the adjustment. */
   readonly id: bigint
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
   /** A note about the adjustment. */
   readonly note?: string
@@ -180,7 +180,7 @@ export interface Adjustment {
   /** Identifier of the adjustment. */
   readonly id: bigint
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
   /** A note about the adjustment. */
   readonly note?: string
@@ -776,7 +776,7 @@ export interface HistoryEntry {
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -800,7 +800,7 @@ export interface RecentChange {
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -1099,7 +1099,7 @@ export interface DeltaChange {
   readonly delta: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
-  /** The barcode of the pet, in place of its petId. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
 }
 
@@ -1110,7 +1110,7 @@ export interface CountChange {
   readonly quantity: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
-  /** The barcode of the pet, in place of its petId. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
 }
 

@@ -72,7 +72,7 @@ export interface ListAdjustmentsQuery {
   readonly reason?: RecordedReason | undefined
   /** Return only adjustments of this key. */
   readonly keyId?: string | undefined
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string | undefined
   /** Return only the sale of this order, and its reversals. */
   readonly orderId?: IdInput | undefined
@@ -112,7 +112,7 @@ export interface ListRecentChangesQuery {
   readonly until?: string | undefined
   /** Why the stock was adjusted. Only a reversal has the reason `correction`. */
   readonly reason?: RecordedReason | undefined
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string | undefined
   /** The maximum number of rows in the page. */
   readonly limit?: number | undefined

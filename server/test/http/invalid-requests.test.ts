@@ -67,7 +67,8 @@ function badValues({ anyOf, ...schema }: Schema): readonly unknown[] {
 }
 
 /** Without fields that exclude the field. */
-function bodyFor({ choices = {} }: Schema, field: string, example: Body): Body {
+function bodyFor({ choices = {} }: Schema, field: string, { petId, ...rest }: Body): Body {
+  const example = petId === undefined || field === 'barcode' ? rest : { petId, ...rest }
   const groups = Object.values(choices)
   if (!groups.some((names) => names.includes(field))) return example
   const others = groups.filter((names) => !names.includes(field)).flat()

@@ -117,7 +117,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
         { type: 'insufficient_stock', petId: 1n, wanted: 5, available: 4 },
         { type: 'unknown_pet' },
         { order: { quantity: 4 } },
-        { item: { petId: 2n, quantity: 7 } },
+        { items: [{ petId: 2n, quantity: 7 }] },
         { order: { petId: 2n, quantity: 7 } },
       ])
       expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([10, 7])
@@ -131,7 +131,17 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([{ ...update(order, 'complete'), at: 9, keyId: 'key_b' }])
       expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 6, reserved: 0 })
       expect(await historyOf(other, 1n)).toEqual([
-        { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_b', reason: 'sold', reference: 'order 1' },
+        {
+          petId: 1n,
+          before: 10,
+          after: 6,
+          adjustmentId: expect.any(BigInt),
+          at: 9,
+          occurredAt: 9,
+          keyId: 'key_b',
+          reason: 'sold',
+          reference: 'order 1',
+        },
       ])
       const complete = { ...order, state: 'complete' as const, closedAt: START, closedBy: 'key_b' }
       expect(await eventsAfter(cursor)).toEqual([

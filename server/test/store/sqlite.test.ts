@@ -75,7 +75,7 @@ describe('SQLite file', () => {
   test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 2 }], keyId: 'key_a', at: 3 }])
+    await store.changeStock([change(1n, 2, { at: 3 })])
     const other = new Database(path)
     expect(() => other.run('UPDATE log SET after = 9')).toThrow('append-only')
     other.close()

@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { TortureTask } from '../server/scripts/torture-task.ts'
+import type { TortureTask } from '../../server/scripts/torture-task.ts'
+import { CERTIFICATE, PRIVATE_KEY } from '../../wire/test/test-certificate.ts'
 import {
   MAX_FLOODED_BYTES,
   MAX_HEALTH_P99_MS,
   pipelinedFlood,
   readList,
   slowReadersUnderUpdates,
-} from '../server/test/faults/connections/connection-attacks.ts'
-import { type HostileService, startHostileService } from '../server/test/faults/hostile/service.ts'
-import { CERTIFICATE, PRIVATE_KEY } from '../wire/test/test-certificate.ts'
+} from './floods.ts'
+import { type HostileService, startHostileService } from './service.ts'
 
 const PETS = 100_000
 const MIN_ENTRY_BYTES = 40
@@ -21,7 +21,7 @@ const READERS = 400
 /** The maximum of unsent data, and as much again for garbage. */
 const MAX_BYTES_FOR_READERS = 2 * 256 * 1024 * 1024
 
-/** The long form of the floods and slow readers of hostile/clients.test.ts and wire/test. */
+/** The long form of the floods and slow readers of wire/test. */
 export const connectionsTask: TortureTask = {
   name: 'connections',
   promise:

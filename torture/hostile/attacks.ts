@@ -1,7 +1,7 @@
-import { HostileSocket } from '../../../../wire/test/hostile-socket.ts'
-import { createSecret } from '../../../src/core/keys/api-key.ts'
-import { oneOf, type Random } from '../fuzz/values.ts'
-import { conflictingRequests, malformedRequests } from './requests.ts'
+import { createSecret } from '../../server/src/core/keys/api-key.ts'
+import { conflictingRequests, malformedRequests } from '../../server/test/faults/hostile/requests.ts'
+import type { Random } from '../../server/test/sim/random.ts'
+import { HostileSocket } from '../../wire/test/hostile-socket.ts'
 
 export interface Target {
   readonly port: number
@@ -87,7 +87,7 @@ export async function malformedFlood({ port, key }: Target, count: number, rando
   const requests = [...malformedRequests(key), ...conflictingRequests(key)]
   for (let sent = 0; sent < count; sent += BATCH) {
     const sockets = await openAll(port, Math.min(BATCH, count - sent))
-    for (const socket of sockets) socket.send(oneOf(random, requests).text)
+    for (const socket of sockets) socket.send(random.pick(requests).text)
     await Promise.all(sockets.map((socket) => socket.closed))
   }
 }

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { petstore } from '../../cli/petstore.ts'
-import { serveTuned } from '../../cli/running-petstore.ts'
-import { parsePrometheusText } from '../../support/prometheus-text.ts'
+import { petstore } from '../../server/test/cli/petstore.ts'
+import { serveTuned } from '../../server/test/cli/running-petstore.ts'
+import { parsePrometheusText } from '../../server/test/support/prometheus-text.ts'
 import type { Target } from './attacks.ts'
 
 /** The real program in its own process, so that its memory and connections can be measured. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
-import { HostileSocket } from '../../../../wire/test/hostile-socket.ts'
-import { openReader, readSteadily } from '../../../../wire/test/steady-reader.ts'
-import type { Target } from '../hostile/attacks.ts'
-import type { HostileService } from '../hostile/service.ts'
+import { HostileSocket } from '../../wire/test/hostile-socket.ts'
+import { openReader, readSteadily } from '../../wire/test/steady-reader.ts'
+import type { Target } from './attacks.ts'
+import type { HostileService } from './service.ts'
 
-const FLOOD_CLIENT = join(import.meta.dir, '../../../../wire/test/flood-client.ts')
+const FLOOD_CLIENT = join(import.meta.dir, '../../wire/test/flood-client.ts')
 const FLOODING_CONNECTIONS = 8
 const WRITERS = 8
 const UPDATED_PETS = 25_000

@@ -20,7 +20,7 @@ describe('two instances behind a proxy configured as in docs/scaling.md', () => 
     try {
       const { answered, failures } = await updatesDuring(
         shop.address,
-        { connections: 16, mode: 'retry' },
+        { connections: 16, gapMs: [5, 15], mode: 'retry' },
         async () => {
           await shop.restartAll()
           await Bun.sleep(300)

@@ -1,5 +1,5 @@
-import { randomFrom, type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
-import { integerFrom, type Random } from '../server/test/faults/fuzz/values.ts'
+import { type TortureTask, untilOver } from '../../server/scripts/torture-task.ts'
+import { Random } from '../../server/test/sim/random.ts'
 import {
   bodyFlood,
   type Held,
@@ -11,9 +11,9 @@ import {
   slowReaders,
   type Target,
   wrongKeys,
-} from '../server/test/faults/hostile/attacks.ts'
-import { MAX_TIMES_SLOWER, PoliteClient } from '../server/test/faults/hostile/polite.ts'
-import { type HostileService, startHostileService } from '../server/test/faults/hostile/service.ts'
+} from './attacks.ts'
+import { MAX_TIMES_SLOWER, PoliteClient } from './polite.ts'
+import { type HostileService, startHostileService } from './service.ts'
 
 const PETS = 100_000
 const LEAST_ROUNDS = 5
@@ -38,13 +38,13 @@ const ATTACKS: readonly Attack[] = [
   counted('wrong keys', 10_000, (target, count) => wrongKeys(target, count, 50)),
 ]
 
-/** The long form of clients.test.ts: all attacks in random order and size, while the stock changes. */
+/** All attacks in random order and size, while the stock changes. */
 export const hostileTask: TortureTask = {
   name: 'hostile',
   promise: 'Hostile clients do not slow others down for long, do not fill the memory, and are disconnected.',
   share: 2,
   run: async (options) => {
-    const random = randomFrom(options.seed)
+    const random = new Random(options.seed)
     const isOver = untilOver(options, LEAST_ROUNDS)
     const service = await startHostileService()
     await service.stock(PETS)
@@ -96,7 +96,7 @@ class Siege {
 
   async round(): Promise<void> {
     const held: Held[] = []
-    const order = ATTACKS.map((attack) => ({ attack, at: this.#random() })).sort(
+    const order = ATTACKS.map((attack) => ({ attack, at: this.#random.next() })).sort(
       (one, other) => one.at - other.at,
     )
     for (const { attack } of order) {
@@ -172,7 +172,7 @@ function holding(
   return {
     name,
     run: async (target, random, held) => {
-      const one = await begin(target, integerFrom(random, most / 2, most))
+      const one = await begin(target, random.integer(most / 2, most))
       held.push(one)
       return one.count
     },
@@ -187,7 +187,7 @@ function counted(
   return {
     name,
     run: async (target, random) => {
-      const count = integerFrom(random, Math.ceil(most / 2), most)
+      const count = random.integer(Math.ceil(most / 2), most)
       await attack(target, count, random)
       return count
     },
