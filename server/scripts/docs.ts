@@ -15,6 +15,7 @@ const GROUPS: readonly { readonly title: string; readonly settings: readonly Set
     title: 'Address and contract',
     settings: ['host', 'port', 'tlsCert', 'tlsKey', 'baseUrl', 'stagingBaseUrl', 'petSunset'],
   },
+  { title: 'Reports', settings: ['timeZone'] },
   { title: 'Database', settings: ['databaseUrl', 'pgPoolSize', 'minFreeDiskMebibytes'] },
   { title: 'Callers', settings: ['trustProxy', 'corsOrigins'] },
   { title: 'Webhooks', settings: ['webhookPrivateAddresses'] },

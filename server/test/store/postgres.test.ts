@@ -23,6 +23,7 @@ import { lowStockSuite } from './low-stock-suite.ts'
 import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { reportSuite } from './report-suite.ts'
 import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
@@ -65,6 +66,7 @@ adjustmentSuite('PostgreSQL', underTest)
 eventSuite('PostgreSQL', underTest)
 pageSuite('PostgreSQL', underTest)
 searchSuite('PostgreSQL', underTest)
+reportSuite('PostgreSQL', underTest)
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {

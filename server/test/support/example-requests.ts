@@ -1,4 +1,4 @@
-import type { Operation } from '../../src/http/operation.ts'
+import { isRequiredParameter, type Operation } from '../../src/http/operation.ts'
 import { toJson } from '../../src/http/reply.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
 import { addWebhook } from './add-webhook.ts'
@@ -26,7 +26,7 @@ export interface ExampleRequest extends Operation {
 /** A good request of every operation, with the example of its body in the contract. A new operation needs nothing here. */
 export const EXAMPLES: readonly ExampleRequest[] = OPERATIONS.map((operation) => ({
   ...operation,
-  target: targetOf(operation),
+  target: targetOf(operation) + requiredQueryOf(operation),
   sentBody:
     operation.body === undefined ? undefined : toJson(exampleOf(operation.operationId, operation.body)),
 }))
@@ -43,6 +43,13 @@ export function targetOf(
     if (id === undefined) throw new Error(`no example has a ${name}`)
     return id
   })
+}
+
+/** The query parameters that an operation needs, with the examples of the contract. */
+function requiredQueryOf({ operationId, query = {} }: Operation): string {
+  const required = Object.entries(query).filter(([, schema]) => isRequiredParameter(schema))
+  const values = required.map(([name, schema]) => `${name}=${exampleOf(`${operationId} ${name}`, schema)}`)
+  return values.length === 0 ? '' : `?${values.join('&')}`
 }
 
 export function exampleOf(name: string, schema: object): Readonly<Record<string, unknown>> {

@@ -85,6 +85,11 @@ function literal(contract: Contract, schema: Schema, value: unknown): string {
     return `[\n${value.map((each) => `  ${literal(contract, items, each)},\n`).join('')}]`
   if (isObject(value)) return objectLiteral(contract, resolved, value)
   const text = String(value)
+  if (type === 'array')
+    return `[${text
+      .split(',')
+      .map((part) => literal(contract, items, part.trim()))
+      .join(', ')}]`
   if (type !== 'integer') return typeof value === 'string' ? inQuotes(text) : JSON.stringify(value)
   if (!/^-?\d+$/.test(text)) return inQuotes(text)
   const isId = format === 'int64' && maximum === undefined
