@@ -1,6 +1,6 @@
 import { METHODS } from '@petstore/client'
 import type { Sample } from './code.ts'
-import type { Contract, Operation } from './contract.ts'
+import type { Contract, Operation, Schema } from './contract.ts'
 import { exampleOf, exampleOfBody, exampleOfParameter } from './schema-text.ts'
 
 /** The page replaces its origin with its own. */
@@ -33,15 +33,11 @@ export function samplesOf(contract: Contract, operation: Operation, values: Valu
   ]
 }
 
-function sentIn(place: 'path' | 'query', { parameters }: Operation, values: Values) {
-  const sent = parameters.filter((each) => each.in === place && values[each.name] !== '')
-  return sent.map(({ name }): [name: string, value: string] => [name, values[name] ?? ''])
-}
-
 function curlCode(contract: Contract, operation: Operation, values: Values): string {
-  const { method, path, body, success } = operation
+  const { method, path, parameters, body, success } = operation
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''))
-  const query = new URLSearchParams(sentIn('query', operation, values))
+  const given = parameters.filter(({ name, in: place }) => place === 'query' && values[name] !== '')
+  const query = new URLSearchParams(given.map(({ name }) => [name, values[name] ?? '']))
   const search = query.size === 0 ? '' : `?${query}`
   const parts = [`curl ${success.events === undefined ? '' : '-N '}'${SAMPLE_BASE_URL}${address}${search}'`]
   if (method !== 'GET') parts.push(`-X ${method}`)
@@ -74,16 +70,19 @@ function clientCode(
   language: ClientLanguage,
   values: Values,
 ): string {
-  const { operationId, body, success } = operation
+  const { operationId, parameters, body, success } = operation
   const isPython = language === 'python'
-  const args = sentIn('path', operation, values).map(([, value]) =>
-    /^-?\d+$/.test(value) ? value : quoted(value),
-  )
+  const valuesIn = (place: 'path' | 'query') => {
+    const given = parameters.filter((each) => each.in === place && values[each.name] !== '')
+    return given.map(
+      ({ name, schema }) => [name, literal(typedValue(schema, values[name] ?? ''), language)] as const,
+    )
+  }
+  const args = valuesIn('path').map(([, value]) => value)
   if (body !== undefined) args.push(literal(exampleOf(contract, body.schema), language))
-  const query = sentIn('query', operation, values).map(
-    ([name, value]) => `${isPython ? `${inSnakeCase(name)}=` : `${name}: `}${quoted(value)}`,
-  )
-  if (query.length > 0) args.push(isPython ? query.join(', ') : `{ ${query.join(', ')} }`)
+  const options = valuesIn('query')
+  if (isPython) args.push(...options.map(([name, value]) => `${inSnakeCase(name)}=${value}`))
+  else if (options.length > 0) args.push(`{ ${options.map((option) => option.join(': ')).join(', ')} }`)
   const call = `${isPython ? 'store' : 'client'}.${methodName(operationId, language)}(${args.join(', ')})`
   const setup = `${clientSetup(language, [])}\n`
   if (success.status === 204) return `${setup}${isPython ? '' : 'await '}${call}`
@@ -94,6 +93,12 @@ function clientCode(
   return `${setup}for await (const ${item} of ${call}) console.log(${item})`
 }
 
+/** A parameter as the clients take it. */
+function typedValue({ type, items = {} }: Schema, text: string): unknown {
+  if (type === 'array') return text.split(',').map((part) => typedValue(items, part))
+  return type === 'integer' ? Number(text) : text
+}
+
 function inSnakeCase(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
@@ -101,11 +106,14 @@ function inSnakeCase(name: string): string {
 const MAX_LINE = 70
 const PYTHON_CONSTANTS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' }
 
-/** A JSON value in the syntax of a language, on one line if it is short. */
+/** A JSON value in the syntax of a language. Short objects and arrays are on one line. */
 function literal(value: unknown, language: ClientLanguage): string {
   const lines = JSON.stringify(value, null, language === 'python' ? 4 : 2)
-  const line = lines.replaceAll(/\n */g, ' ')
-  const json = line.length <= MAX_LINE ? line : lines
+  const json = lines.replaceAll(/([{[])\n *([^{}[\]]*)\n *([}\]])/g, (block, open, content, close) => {
+    const edge = language === 'typescript' && open === '{' ? ' ' : ''
+    const line = open + edge + content.replaceAll(/\n */g, ' ') + edge + close
+    return line.length <= MAX_LINE ? line : block
+  })
   return json.replaceAll(/("(?:[^"\\]|\\.)*")(:?)|true|false|null/g, (token, text?: string, colon = '') => {
     if (text === undefined) return language === 'python' ? (PYTHON_CONSTANTS[token] ?? token) : token
     const content = JSON.parse(text)

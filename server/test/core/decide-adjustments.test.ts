@@ -3,21 +3,15 @@ import fc from 'fast-check'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { AdjustmentChange, CommandOf, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { ANSWERS_KEPT_MS, answerId, decide, idempotencyKeysOf } from '../../src/core/stock/decide.ts'
-import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
+import type { InventoryItem } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
-import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
+import { entryWith } from '../store/plain-rows.ts'
 
-const state = (quantity: number): LockedEntry => ({
-  quantity,
-  status: 'available',
-  reserved: 0,
-  lowStockAt: null,
-})
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 const FOUND = new Map([
-  [1n, state(3)],
-  [2n, state(MAX_QUANTITY)],
+  [1n, entryWith(3)],
+  [2n, entryWith(MAX_QUANTITY)],
 ])
 
 const adjustment = (...changes: readonly AdjustmentChange[]): CommandOf<'adjust'> => ({
@@ -74,10 +68,12 @@ describe('the decision on an adjustment', () => {
     const [outcome] = outcomes
     if (outcome === undefined || !('items' in outcome || 'failures' in outcome)) throw new Error('other')
     if ('items' in outcome) {
-      expect(outcome.items).toEqual(changes.map(({ petId }, index) => item(petId, Number(result[index]))))
-      expect(records.filter(isQuantityRecord).map(({ petId, after }) => item(petId, after))).toEqual([
-        ...outcome.items,
-      ])
+      expect(outcome.items).toEqual(
+        changes.map(({ petId = 0n }, index) => item(petId, Number(result[index]))),
+      )
+      expect(
+        records.filter((record) => record.kind === 'change').map(({ petId, after }) => item(petId, after)),
+      ).toEqual([...outcome.items])
       return
     }
     const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
@@ -120,7 +116,7 @@ describe('the decision on an adjustment', () => {
   ])('with keepReserved, %s', (_, change, isExpired, result) => {
     const hold: Order = { id: 1n, petId: 1n, quantity: 3, state: 'open', createdAt: 1, expiresAt: 5 }
     const request = { ...adjustment({ petId: 1n, ...change } as AdjustmentChange), keepReserved: true }
-    const found = new Map([[1n, { ...state(4), reserved: 3 }]])
+    const found = new Map([[1n, entryWith(4, { reserved: 3 })]])
     const orders = { now: 5, orders: new Map(), expiredHolds: isExpired ? [hold] : [], newIds: [] }
     const [outcome] = shown(decide([request], found, { orders }))
     if (typeof result === 'number') expect(outcome).toMatchObject({ items: [{ quantity: result }] })
@@ -128,23 +124,30 @@ describe('the decision on an adjustment', () => {
   })
 
   test('without keepReserved, reserved units may be taken', () => {
-    const found = new Map([[1n, { ...state(4), reserved: 3 }]])
+    const found = new Map([[1n, entryWith(4, { reserved: 3 })]])
     expect(decide([adjustment({ petId: 1n, delta: -2 })], found).results).toMatchObject([{ type: 'done' }])
   })
 
-  test('changes carry reason and reference, and an unchanged quantity is not written', () => {
+  test('changes carry reason and reference, and a count that confirms the quantity is written too', () => {
     const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
     const { records } = decide([request], FOUND)
-    expect(records.filter(isQuantityRecord).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual(
-      [[2n, 'received', 'PO-1']],
-    )
+    expect(
+      records
+        .filter((record) => record.kind === 'change')
+        .map(({ petId, by }) => [petId, by.reason, by.reference]),
+    ).toEqual([
+      [1n, 'received', 'PO-1'],
+      [2n, 'received', 'PO-1'],
+    ])
   })
 
   test('a rejected adjustment does not affect those before and after it', () => {
     const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
     const { results: outcomes, records } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
-    expect(outcomes[2]).toEqual({ type: 'done', items: [item(1n, 0)] })
-    expect(records.filter(isQuantityRecord).map(({ before, after }) => [before, after])).toEqual([
+    expect(outcomes[2]).toMatchObject({ type: 'done', items: [item(1n, 0)] })
+    expect(
+      records.filter((record) => record.kind === 'change').map(({ before, after }) => [before, after]),
+    ).toEqual([
       [3, 4],
       [4, 0],
     ])
@@ -163,7 +166,7 @@ describe('the decision on an adjustment', () => {
         const {
           results: outcomes,
           records,
-          quantities,
+          entries,
         } = decide(
           all.map((changes) => adjustment(...changes)),
           FOUND,
@@ -174,8 +177,9 @@ describe('the decision on an adjustment', () => {
           for (const { petId, delta } of all[index] ?? []) sum.set(petId, (sum.get(petId) ?? 0) + delta)
           for (const { petId, quantity } of outcome.items) expect(quantity).toBe(sum.get(petId) ?? -1)
         }
-        for (const { after } of records.filter(isQuantityRecord)) expect(after).toBeGreaterThanOrEqual(0)
-        for (const [petId, quantity] of quantities) expect(quantity).toBe(sum.get(petId) ?? -1)
+        for (const { after } of records.filter((record) => record.kind === 'change'))
+          expect(after).toBeGreaterThanOrEqual(0)
+        for (const [petId, { entry }] of entries) expect(entry?.quantity).toBe(sum.get(petId) ?? -1)
       }),
     )
   })
@@ -184,7 +188,8 @@ describe('the decision on an adjustment', () => {
 describe('the decision on a request with an idempotency key', () => {
   const one = adjustment({ petId: 1n, delta: 1 })
   const remembered = (at: number) => {
-    const answer = { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: 'as before', at }
+    const forgetAt = at + ANSWERS_KEPT_MS
+    const answer = { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: 'as before', forgetAt }
     return new Map([[answerId(answer), answer]])
   }
 
@@ -200,7 +205,13 @@ describe('the decision on a request with an idempotency key', () => {
     ])
     expect(records).toHaveLength(1)
     expect(answers).toEqual([
-      { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: '1 made', at: 7 },
+      {
+        keyId: 'key_a',
+        idempotencyKey: 'k',
+        fingerprint: 'f',
+        answer: '1 made',
+        forgetAt: 7 + ANSWERS_KEPT_MS,
+      },
     ])
   })
 
@@ -223,7 +234,7 @@ describe('the decision on a request with an idempotency key', () => {
     const request = keyed('k', 'g', { ...one, at: ANSWERS_KEPT_MS })
     expect(decide([request], FOUND, { answers: remembered(1) }).results).toEqual([{ type: 'key_reused' }])
     expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
-      { fingerprint: 'g', at: ANSWERS_KEPT_MS },
+      { fingerprint: 'g', forgetAt: 2 * ANSWERS_KEPT_MS },
     ])
   })
 

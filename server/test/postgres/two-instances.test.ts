@@ -5,7 +5,7 @@ import { operatorOf } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
-import { recordBoth, violationsOf } from './both-loads.ts'
+import { Load } from './load.ts'
 import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
@@ -29,32 +29,20 @@ afterAll(async () => {
 
 describe('two instances on one PostgreSQL', () => {
   test('5,000 updates and reads of the same pets on both, with adjustments and repeated requests: no stale read, no lost update', async () => {
-    let value = 0
-    const both = await recordBoth(instances, {
-      key,
-      petIds: PET_IDS,
-      workers: 32,
-      keyedCallers: 8,
-      nextValue: () => ++value,
-      isOver: (requests) => requests >= 5_000,
-    })
-    const { recorded, keyed } = both
-    expect([...recorded.statuses]).toEqual([[200, 5_000]])
-    expect(Math.min(...Object.values({ ...keyed.counts, unanswered: 1 }))).toBeGreaterThan(0)
-    const store = await openStore(database.url, { tables: 'migrate' })
-    expect(await violationsOf(both, store, new Map(PET_IDS.map((petId) => [petId, 0])))).toEqual([])
-    // The history is a chain without a gap, and every acknowledged update is a link of it.
-    const operations = [...recorded.operations, ...keyed.operations]
-    for (const petId of PET_IDS) {
-      const history = await historyOf(store, BigInt(petId))
-      const written = operations.filter((one) => one.kind === 'write' && one.petId === petId)
-      expect(new Set(history.map(({ after }) => after))).toEqual(new Set(written.map((one) => one.value)))
-      expect(history).toHaveLength(written.length)
-      expect(history.map(({ before }) => before)).toEqual(
-        [0, ...history.map(({ after }) => after)].slice(0, -1),
-      )
-    }
-    await store.close()
+    const load = new Load({ key, petIds: PET_IDS, addresses: instances.map(({ address }) => address) })
+    let isOver = false
+    const [statuses] = await Promise.all([
+      load
+        .sendPlain(32, (requests) => requests >= 5_000)
+        .finally(() => {
+          isOver = true
+        }),
+      load.sendKeyed(8, () => isOver && load.counts.made >= 100),
+    ])
+    await load.settle()
+    expect(statuses).toEqual([200])
+    expect(Math.min(...Object.values(load.counts))).toBeGreaterThan(0)
+    expect(await load.violations(database.url)).toEqual([])
   })
 
   const adjust = (instance: typeof one, idempotencyKey: string, petId: number, delta: number) =>
@@ -189,7 +177,12 @@ describe('two instances on one PostgreSQL', () => {
     ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>
-      petIds.map((petId) => ({ type: 'adjust' as const, changes: [{ petId, quantity }], keyId: 'key_a', at: 1 }))
+      petIds.map((petId) => ({
+        type: 'adjust' as const,
+        changes: [{ petId, quantity }],
+        keyId: 'key_a',
+        at: 1,
+      }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),

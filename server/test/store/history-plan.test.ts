@@ -17,8 +17,8 @@ const ROWS = 30_000
 const HOUR = { since: 15_000 * 60_000, until: 15_060 * 60_000 }
 
 const changes = (numbers: string) => `
-  INSERT INTO log (id, kind, pet_id, before, after, at, key_id)
-  SELECT n + 2, 'change', 1, 1, 2, CAST(n AS BIGINT) * 60000, 'key_a' FROM ${numbers}`
+  INSERT INTO log (id, document, kind, pet_id, before, after, at, key_id, counted)
+  SELECT n + 2, n + 2, 'change', 1, 1, 2, CAST(n AS BIGINT) * 60000, 'key_a', 2 FROM ${numbers}`
 /** Two edits of pet 1, before all changes. */
 const EDITS = `
   INSERT INTO log (id, kind, pet_id, after, status, at, key_id, detail)
@@ -73,7 +73,7 @@ test('on SQLite the history of an hour and the edits of a pet are found without 
   ])
   const ofPet = (index: string) => `SEARCH log USING INDEX ${index} (pet_id=? AND id>? AND id<?)`
   const changesOfPet = await plansOf(await statementsOf(database, 100, readPet))
-  expect(changesOfPet).toEqual([[ofPet('log_of_changes')]])
+  expect(changesOfPet).toEqual([[ofPet('log_of_facts')]])
   const previous = 'SEARCH earlier USING INDEX log_of_entries (pet_id=? AND id<?)'
   expect(await plansOf(await statementsOf(database, 2, readEdits))).toEqual([
     [ofPet('log_of_entries'), previous, previous],

@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
+import { change } from './plain-rows.ts'
 
 const ACT = { at: 9, keyId: 'petstore-import' }
 const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
@@ -118,7 +119,7 @@ describe('An import into SQLite', () => {
   })
 
   test('leaves a database that passes its integrity check', async () => {
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+    await store.changeStock([change(1n, 6)])
     await removePet(store, 1n)
     await importAround([pet(1n, { quantity: 9 }), pet(2n, { quantity: 0 })], [])
     expect(await store.findDamage()).toEqual([])
@@ -180,7 +181,7 @@ describe('An adjustment that SQLite has already decided is decided again if othe
 describe('A backup of SQLite', () => {
   test('contains everything, in one file that only its owner can read', async () => {
     await store.addPets([pet(1n), pet(2n)])
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+    await store.changeStock([change(1n, 6)])
     const copy = join(folder, 'copy.db')
     await store.backupTo(copy)
     expect(statSync(copy).mode & 0o777).toBe(0o600)

@@ -3,7 +3,15 @@ import { rmSync } from 'node:fs'
 import { petstore } from '../../cli/petstore.ts'
 import { until } from '../../support/until.ts'
 import { FaultyShop } from './faulty-shop.ts'
-import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
+import {
+  canMount,
+  FILLED_TO_THE_END,
+  fillDisk,
+  limitFileSize,
+  limitGrowth,
+  mountSmallDisk,
+  unmount,
+} from './full-disk.ts'
 import { damageTable, lockedFile } from './spoilt-file.ts'
 
 setDefaultTimeout(120_000)
@@ -66,7 +74,7 @@ describe('/readyz and petstore check on SQLite', () => {
     shop = await FaultyShop.open((made) => {
       folder = made
       mountSmallDisk(made, 2)
-    })
+    }, FILLED_TO_THE_END)
     try {
       const filler = fillDisk(folder)
       await until(async () => (await shop.update()).status === 503)
