@@ -3,8 +3,10 @@ import fc from 'fast-check'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { AdjustmentChange, CommandOf, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { ANSWERS_KEPT_MS, answerId, decide, idempotencyKeysOf } from '../../src/core/stock/decide.ts'
+import { type FactAnswer, type FactQuestion, questionId } from '../../src/core/stock/facts.ts'
 import type { InventoryItem } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
+import { DAY } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { entryWith } from '../store/plain-rows.ts'
 
@@ -153,6 +155,28 @@ describe('the decision on an adjustment', () => {
     ])
   })
 
+  test('with onConflict skip, lines that fail because of the stock are left out, unless all do', () => {
+    const skip = { onConflict: 'skip' } as const
+    const failing = [
+      { petId: 1n, delta: -9 },
+      { petId: undefined, barcode: 'X1', delta: 1 },
+    ] as const
+    const [outcome] = decide(
+      [{ ...adjustment({ petId: 2n, delta: -1 }, ...failing), ...skip }],
+      FOUND,
+    ).results
+    const skipped = [
+      { index: 1, petId: 1n, code: 'insufficient_stock', available: 3 },
+      { index: 2, code: 'not_found', message: 'no pet has the barcode X1' },
+    ]
+    expect(outcome).toMatchObject({ type: 'done', items: [{ petId: 2n }], skipped })
+    expect(shown(decide([{ ...adjustment(...failing), ...skip }], FOUND))).toMatchObject([
+      skipped.map(({ code }, index) => ({ index, code })),
+    ])
+    const invalid = { ...adjustment({ petId: 1n, delta: 1 }, { petId: 2n, delta: 1 }), ...skip }
+    expect(shown(decide([invalid], FOUND))).toMatchObject([[{ index: 1, code: 'invalid_request' }]])
+  })
+
   test('deciding on a duplicate pet in one adjustment throws', () => {
     const twice = adjustment({ petId: 1n, delta: 1 }, { petId: 1n, delta: 1 })
     expect(() => decide([twice], FOUND)).toThrow('twice')
@@ -182,6 +206,67 @@ describe('the decision on an adjustment', () => {
         for (const [petId, { entry }] of entries) expect(entry?.quantity).toBe(sum.get(petId) ?? -1)
       }),
     )
+  })
+})
+
+describe('the time of an adjustment', () => {
+  const COUNTED = 100 * DAY
+  const MOVED = COUNTED + 10
+  const NOW = COUNTED + DAY
+  const entries = new Map([[1n, entryWith(10, { countedAt: COUNTED, movedAt: MOVED })]])
+  const laterUnits = (time: number): readonly [FactQuestion, FactAnswer] => [
+    { type: 'later_units', petId: 1n, time },
+    -4,
+  ]
+  const decideAt = (
+    occurredAt: number | undefined,
+    what: { readonly delta: number } | { readonly quantity: number },
+    { at = NOW, historyStart }: { readonly at?: number; readonly historyStart?: number } = {},
+  ) => {
+    const known: readonly (readonly [FactQuestion, FactAnswer])[] = [
+      [{ type: 'history_start' }, historyStart],
+      ...(occurredAt === undefined ? [] : [laterUnits(occurredAt)]),
+    ]
+    const facts = new Map(known.map(([question, answer]) => [questionId(question), answer]))
+    return decide([{ ...adjustment({ petId: 1n, ...what }), at, occurredAt }], entries, { facts }).results[0]
+  }
+
+  test.each([
+    ['a movement before the latest count', COUNTED - 1, { delta: 3 }, 'already_counted', 10],
+    ['a movement in the millisecond of the count', COUNTED, { delta: 3 }, 'applied', 13],
+    ['a count before the latest', COUNTED - 1, { quantity: 3 }, 'superseded', 10],
+    ['a count before later movements', MOVED - 1, { quantity: 9 }, 'applied', 5],
+    ['a count after all movements', MOVED, { quantity: 9 }, 'applied', 9],
+  ])('decides the effect of %s', (_, occurredAt, what, effect, after) => {
+    expect(decideAt(occurredAt, what)).toMatchObject({ document: { occurredAt, lines: [{ effect, after }] } })
+  })
+
+  test('is now by default, and not before earlier facts of the pet', () => {
+    expect(decideAt(undefined, { delta: 1 })).toMatchObject({ document: { occurredAt: NOW } })
+    expect(decideAt(undefined, { delta: 1 }, { at: COUNTED })).toMatchObject({
+      document: { occurredAt: MOVED },
+    })
+  })
+
+  test('is refused once it is 30 days ago, or before the history begins', () => {
+    const at = COUNTED + 30 * DAY
+    expect(decideAt(COUNTED, { delta: 1 }, { at })).toMatchObject({ type: 'done' })
+    const late = expect.stringContaining('it happened more than 30 days ago')
+    expect(decideAt(COUNTED - 1, { delta: 1 }, { at })).toMatchObject({ type: 'too_late', message: late })
+    const historyStart = COUNTED + 1
+    expect(decideAt(COUNTED, { delta: 1 }, { historyStart })).toMatchObject({ type: 'too_late' })
+  })
+
+  test('a late count that movements since would take below zero is refused', () => {
+    expect(decideAt(MOVED - 1, { quantity: 3 })).toMatchObject({
+      failures: [{ code: 'insufficient_stock', available: 3 }],
+    })
+  })
+
+  test('a decision without the facts that it needs names all of them', () => {
+    const late = { ...adjustment({ petId: 1n, quantity: 9 }), at: NOW, occurredAt: COUNTED }
+    const questions = [{ type: 'history_start' }, laterUnits(COUNTED)[0]]
+    expect(() => decide([late], entries)).toThrow(expect.objectContaining({ questions }))
   })
 })
 
@@ -236,6 +321,12 @@ describe('the decision on a request with an idempotency key', () => {
     expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
       { fingerprint: 'g', forgetAt: 2 * ANSWERS_KEPT_MS },
     ])
+  })
+
+  test('a request that says when it happened is remembered for 31 days', () => {
+    const facts = new Map([[questionId({ type: 'history_start' }), undefined]])
+    const dated = keyed('k', 'f', { ...one, occurredAt: 7 })
+    expect(decide([dated], FOUND, { facts }).answers).toMatchObject([{ forgetAt: 7 + 31 * DAY }])
   })
 
   test('rejections that depend on the stock are stored, invalid requests are not', () => {

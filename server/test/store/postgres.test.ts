@@ -16,6 +16,7 @@ import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { contentsSuite } from './contents-suite.ts'
 import { eventSuite } from './event-suite.ts'
+import { factSuite } from './fact-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
@@ -64,6 +65,7 @@ categoryImportSuite('PostgreSQL', underTest)
 importSuite('PostgreSQL', underTest)
 adjustmentSuite('PostgreSQL', underTest)
 eventSuite('PostgreSQL', underTest)
+factSuite('PostgreSQL', underTest)
 pageSuite('PostgreSQL', underTest)
 searchSuite('PostgreSQL', underTest)
 reportSuite('PostgreSQL', underTest)

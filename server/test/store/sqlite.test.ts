@@ -13,6 +13,7 @@ import { catalogSuite } from './catalog-suite.ts'
 import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
+import { factSuite } from './fact-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
@@ -41,6 +42,7 @@ catalogSuite('SQLite', underTest)
 lowStockSuite('SQLite', underTest)
 changeSuite('SQLite', underTest)
 eventSuite('SQLite', underTest)
+factSuite('SQLite', underTest)
 pageSuite('SQLite', underTest)
 searchSuite('SQLite', underTest)
 reportSuite('SQLite', underTest)
