@@ -93,10 +93,4 @@ describe('the executable of npm run build, without any other files', () => {
     program.kill('SIGTERM')
     expect(await program.exited).toBe(0)
   })
-
-  test('rejects wrong usage in one line', async () => {
-    const { exitCode, stdout, stderr } = await run('serve', '--port', 'x')
-    expect([exitCode, stdout]).toEqual([1, ''])
-    expect(stderr.trimEnd().split('\n')).toHaveLength(1)
-  })
 })

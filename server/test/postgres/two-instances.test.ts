@@ -1,9 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PLAN_LIMITS } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { operatorOf } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
-import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
 import { Load } from './load.ts'
 import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'
@@ -104,29 +102,6 @@ describe('two instances on one PostgreSQL', () => {
     },
   )
 
-  test('the same holds for updates with If-Match', async () => {
-    const petId = PET_IDS[1] ?? 0
-    await one.call(`/inventory/${petId}`, key, { method: 'PATCH', body: '{"quantity": 1}' })
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, async (_, index) => {
-        const { address } = index % 2 === 0 ? one : other
-        const answer = await fetch(`${address}/v1/inventory/${petId}`, {
-          method: 'PATCH',
-          headers: {
-            Authorization: `Bearer ${key}`,
-            'Content-Type': 'application/json',
-            'If-Match': '"1-available"',
-            'Idempotency-Key': 'same-update',
-          },
-          body: '{"quantity": 2}',
-        })
-        return `${answer.status} ${answer.headers.get('ETag')} ${await answer.text()}`
-      }),
-    )
-    const made = `200 "2-available" {"petId":${petId},"quantity":2,"status":"available"}`
-    expect(new Set(answers)).toEqual(new Set([made]))
-  })
-
   test('one Idempotency-Key for different concurrent requests on both: one succeeds, the others are 422', async () => {
     const answers = await Promise.all(
       PET_IDS.map((petId, index) => adjust(index % 2 === 0 ? one : other, 'different', petId, 1)),
@@ -148,52 +123,6 @@ describe('two instances on one PostgreSQL', () => {
       response.status === 200 ? [Number(response.headers.get('X-RateLimit-Remaining'))] : [],
     )
     expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, index) => index))
-  })
-
-  test('GET /limits on one shows the usage on the other', async () => {
-    const secret = await addKey(database.url, PLAN_LIMITS.pro)
-    for (let sent = 0; sent < 3; sent++) await other.call('/inventory', secret)
-    const limits = await (await one.call('/limits', secret)).json()
-    expect(limits).toMatchObject({ minute: { limit: 300, remaining: 297 }, day: { remaining: 9_997 } })
-  })
-
-  test('a key revoked on one stops working on the other', async () => {
-    const secret = await addKey(database.url, PLAN_LIMITS.pro)
-    expect((await other.call('/inventory', secret)).status).toBe(200)
-    const store = await openStore(database.url, { tables: 'migrate' })
-    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    await operatorOf(store).revokeKey(newest, { at: Date.now(), actor: 'test' })
-    await store.close()
-    for (const instance of instances) {
-      await until(async () => (await instance.call('/inventory', secret)).status === 401)
-    }
-  })
-
-  test('a key changed on one is changed on the other', async () => {
-    const secret = await addKey(database.url, PLAN_LIMITS.pro)
-    const permissionsAt = async (instance: typeof one) =>
-      ((await (await instance.call('/limits', secret)).json()) as { permissions: string[] }).permissions
-    for (const instance of instances) expect(await permissionsAt(instance)).toContain('orders')
-    const store = await openStore(database.url, { tables: 'migrate' })
-    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    await operatorOf(store).changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
-    await store.close()
-    for (const instance of instances) {
-      await until(async () => !(await permissionsAt(instance)).includes('orders'))
-      expect(await permissionsAt(instance)).toEqual(['pets'])
-    }
-  })
-
-  test('rejections on both lead to a ban on both', async () => {
-    const secret = await addKey(database.url, { perMinute: 2, perDay: 9 })
-    const status = async (at: 0 | 1) => {
-      const response = await (at === 0 ? one : other).call('/inventory', secret)
-      return response.status === 200 ? 200 : ((await response.json()) as { code: string }).code
-    }
-    expect([await status(0), await status(1)]).toEqual([200, 200])
-    expect([await status(0), await status(1)]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded'])
-    await until(async () => (await status(0)) === 'key_banned')
-    expect(await status(1)).toBe('key_banned')
   })
 
   test('crossing batches do not deadlock', async () => {

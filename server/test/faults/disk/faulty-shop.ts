@@ -125,6 +125,12 @@ export class FaultyShop {
     }
   }
 
+  /** The status and body of /readyz. */
+  async readiness(): Promise<string> {
+    const response = await fetch(`${this.address}/readyz`)
+    return `${response.status} ${await response.text()}`
+  }
+
   /** Runs a petstore command on this file. */
   command(args: readonly string[], options: { readonly through?: readonly string[] } = {}): Promise<Outcome> {
     return petstore(args, { ...options, env: { DATABASE_URL: this.url } })

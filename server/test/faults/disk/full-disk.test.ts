@@ -26,16 +26,18 @@ async function updateUntilRefused(): Promise<void> {
   throw new Error('no update was refused')
 }
 
-/**
- * For any cause: updates are refused at once with the Error body, all reads continue, and with free space
- * updates succeed again.
- */
-async function expectRefusalsAndRecovery(makeRoom: () => void): Promise<void> {
+/** For any cause: updates are refused at once with the Error body, all reads continue, and /readyz names the problem. */
+async function expectRefusals(problem: string): Promise<void> {
   for (let sent = 0; sent < 20; sent++) expect(await shop.update()).toMatchObject(UNAVAILABLE)
+  await until(async () => (await shop.readiness()).includes(problem))
   expect(await shop.reads()).toEqual(ALL_READ)
   expect(await shop.violations()).toEqual([])
-  makeRoom()
+}
+
+/** With free space, updates succeed again. */
+async function expectRecovery(): Promise<void> {
   expect((await shop.update()).status).toBe(200)
+  await until(async () => (await shop.readiness()).startsWith('200'))
   expect(await shop.violations()).toEqual([])
   await shop.kill()
   await shop.start()
@@ -51,7 +53,9 @@ describe('when nothing more can be written', () => {
       limitGrowth(shop.pid, shop.path, 20_000)
       await updateUntilRefused()
       await shop.untilLogged(`check its free space (${shop.folder} (`)
-      await expectRefusalsAndRecovery(() => limitFileSize(shop.pid, 'unlimited'))
+      await expectRefusals('cannot be written')
+      limitFileSize(shop.pid, 'unlimited')
+      await expectRecovery()
     },
   )
 
@@ -79,7 +83,11 @@ describe('when nothing more can be written', () => {
       await shop.start()
       // The start has emptied the write-ahead log, which makes room for some updates.
       await updateUntilRefused()
-      await expectRefusalsAndRecovery(() => filler.free())
+      await expectRefusals('the disk is full')
+      const { exitCode, stdout } = await shop.command(['check'])
+      expect([exitCode, stdout]).toEqual([1, expect.stringContaining('the disk is full')])
+      filler.free()
+      await expectRecovery()
     } finally {
       unmount(folder)
     }

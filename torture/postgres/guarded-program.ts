@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { killProcessTree } from './kill-process-tree.ts'
-import { runAs } from './postgres-server.ts'
+import { killProcessTree } from '../../server/test/support/kill-process-tree.ts'
+import { runAs } from '../../server/test/support/postgres-server.ts'
 
 /**
  * A shell runs the program, and this process holds the shell's standard input. When this process ends, for any

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from './free-port.ts'
+import { freePort } from '../../server/test/support/free-port.ts'
+import { until } from '../../server/test/support/until.ts'
 import { GuardedProgram, makeOwnedFolder } from './guarded-program.ts'
-import { until } from './until.ts'
 
 /** Older versions do not keep prepared statements in transaction mode. */
 const MIN_VERSION = [1, 21]
@@ -14,7 +14,7 @@ const PACKAGES = [
   ...['pgbouncer', 'libc6', 'libcares2', 'libevent-2.1-7t64', 'libpam0g', 'libssl3t64', 'libsystemd0'],
   ...['libaudit1', 'libcap-ng0', 'libcap2', 'libzstd1', 'zlib1g', 'libgcc-s1'],
 ]
-const DOCS = join(import.meta.dir, '../../../docs/scaling.md')
+const DOCS = join(import.meta.dir, '../../docs/scaling.md')
 
 /**
  * Downloads the packages from the mirror that this machine uses into a folder of its own and unpacks them; nothing is
