@@ -8,12 +8,11 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { simTask } from '../server/test/sim/task.ts'
-import { connectionsTask } from './connections-task.ts'
 import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
-import { hostileTask } from './hostile-task.ts'
+import { connectionsTask } from './hostile/connections-task.ts'
+import { hostileTask } from './hostile/task.ts'
 import { longRunPostgresTask, longRunTask } from './long-run/task.ts'
 import { plantedFaultsTask } from './plant-faults.ts'
 import { failoverTask } from './postgres/failover-task.ts'
@@ -29,8 +28,6 @@ const TASKS: readonly TortureTask[] = [
   failoverTask,
   patroniTask,
   pgbouncerTask,
-  modelTask,
-  modelPostgresTask,
   fuzzTask,
   hostileTask,
   connectionsTask,

@@ -166,20 +166,4 @@ describe('a service', () => {
     late.close()
     expect((await shown()).slice(0, 2)).toEqual([CHANGES, quantity])
   })
-
-  test('keeps every quantity if all history is deleted by hand, and check passes', async () => {
-    for (const quantity of [41, 42, 43]) {
-      for (const petId of [1n, 2n]) await set(petId, quantity)
-    }
-    const before = await shown()
-    expect(before.slice(0, 2)).toEqual([43, 43])
-    await service.run('DELETE FROM log')
-    expect(await shown()).toEqual(before)
-    await service.halt()
-    const check = await runCommand(['check'], { env: env() })
-    expect([check.exitCode, check.stdout]).toEqual([0, expect.stringContaining('the database is intact')])
-    await service.resume()
-    expect(await shown()).toEqual(before)
-    expect(await historyOf(service.store, 1n)).toEqual([])
-  })
 })

@@ -211,6 +211,8 @@ describe('the contract', () => {
         findAdjustment: bug,
         listAdjustments: bug,
         latestEventCursor: bug,
+        eventsAfter: bug,
+        historyStart: bug,
         listWebhooks: bug,
         findWebhook: bug,
         listKeyPage: bug,

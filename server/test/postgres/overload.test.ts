@@ -148,7 +148,7 @@ test('a locked catalogue delays only the commands that need it', async () => {
 })
 
 describe('a pet locked by another process', () => {
-  test('delays no caller of another pet, however many want it', async () => {
+  test('delays neither reads nor changes of other pets, however many want it', async () => {
     const service = await servePatiently()
     const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = ANY (ARRAY[1, 2, 3, 4]) FOR UPDATE')
@@ -164,6 +164,7 @@ describe('a pet locked by another process', () => {
     for (let quantity = 1; quantity <= 20; quantity++) {
       expect((await service.call('/inventory/5', key, change(quantity))).status).toBe(200)
     }
+    expect((await service.call('/inventory', key)).status).toBe(200)
     expect(settled).toEqual([])
     await other.unsafe('COMMIT')
     await other.close()

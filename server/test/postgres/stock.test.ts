@@ -1,10 +1,9 @@
-import { afterAll, afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { ApplyOptions } from '../../src/core/transfer/import.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change, pet } from '../store/plain-rows.ts'
-import { stockModelSuite } from '../store/stock-model-suite.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { until } from '../support/until.ts'
@@ -14,19 +13,7 @@ setDefaultTimeout(120_000)
 
 const WAITING = `SELECT count(*) FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock'`
-let latest: PostgresDatabase | undefined
-const open = (url: string | undefined): Promise<Store> =>
-  openPostgresStore(url ?? '', DEFAULT_POSTGRES_SETTINGS)
-
-const postgres = {
-  create: async () => {
-    await latest?.drop()
-    latest = await createReadyDatabase()
-  },
-  open: () => open(latest?.url),
-}
-afterAll(() => latest?.drop())
-stockModelSuite('PostgreSQL', postgres, { runs: 8, steps: 40 })
+const open = (url: string): Promise<Store> => openPostgresStore(url, DEFAULT_POSTGRES_SETTINGS)
 
 describe('stock on PostgreSQL', () => {
   let database: PostgresDatabase

@@ -89,6 +89,20 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       })
     })
 
+    test('the availability of many pets is that of each, without pets that do not exist', async () => {
+      await made(HIGHEST, 2)
+      await made(1n, 4, { holdSeconds: 60 })
+      await made(1n, 3, { holdSeconds: 61 })
+      now += 60_000
+      const listed = await other.listAvailability([HIGHEST, 404n, 2n, 1n])
+      expect(listed).toEqual([
+        { petId: 1n, quantity: 10, reserved: 3 },
+        { petId: 2n, quantity: 5, reserved: 0 },
+        { petId: HIGHEST, quantity: 3, reserved: 2 },
+      ])
+      expect(await Promise.all(listed.map(({ petId }) => other.findAvailability(petId)))).toEqual(listed)
+    })
+
     test('an order above the available units is rejected with their number; others in the commit succeed', async () => {
       const outcomes = await store.changeStock([
         draft(1n, 6),

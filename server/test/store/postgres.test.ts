@@ -24,6 +24,7 @@ import { lowStockSuite } from './low-stock-suite.ts'
 import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { reportSuite } from './report-suite.ts'
 import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
@@ -67,6 +68,7 @@ eventSuite('PostgreSQL', underTest)
 factSuite('PostgreSQL', underTest)
 pageSuite('PostgreSQL', underTest)
 searchSuite('PostgreSQL', underTest)
+reportSuite('PostgreSQL', underTest)
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {

@@ -21,6 +21,7 @@ import { lowStockSuite } from './low-stock-suite.ts'
 import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { reportSuite } from './report-suite.ts'
 import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
@@ -44,6 +45,7 @@ eventSuite('SQLite', underTest)
 factSuite('SQLite', underTest)
 pageSuite('SQLite', underTest)
 searchSuite('SQLite', underTest)
+reportSuite('SQLite', underTest)
 keySuite('SQLite', underTest)
 limitSuite('SQLite', underTest)
 categoryImportSuite('SQLite', underTest)
