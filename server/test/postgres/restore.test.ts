@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
+import { addPets } from '../support/add-pets.ts'
 import { stockOf } from '../support/whole-store.ts'
 
 /** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
@@ -51,7 +52,7 @@ test.skipIf(installed === undefined)(
       await withServer(installed ?? '', async (url) => {
         const env = { DATABASE_URL: url }
         const first = await openStore(url, { tables: 'migrate' })
-        await first.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+        await addPets(first, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
         const [nightly = ''] = printedBlocks('petstore backup', 'cron')
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
         expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })

@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import type { AdjustmentChange, CommandOf, Idempotency, Outcome } from '../../src/core/stock/command.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { pet } from './plain-rows.ts'
 
@@ -37,7 +38,10 @@ export class ModelShop {
     await this.#database.create()
     for (const _ of [1, 2]) this.stores.push(await this.#database.open())
     const first = PETS.slice(0, 4)
-    await this.store(0).addPets(first.map((id) => pet(id, 0)))
+    await addPets(
+      this.store(0),
+      first.map((id) => pet(id, 0)),
+    )
     for (const id of first) this.quantities.set(id, 0)
     for (const store of this.stores) this.#cursors.push(await store.loadStock(() => {}))
   }

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { CommandOf } from '../../src/core/stock/command.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
+import { addPets, putPets } from '../support/add-pets.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { change, pet } from './plain-rows.ts'
 import {
@@ -116,7 +117,7 @@ const adding = fc.tuple(who, petId, quantity).map(
   ([index, id, value]): Step =>
     async (shop) => {
       if (shop.quantities.has(id)) return
-      await shop.store(index).addPets([pet(id, value)])
+      await addPets(shop.store(index), [pet(id, value)])
       shop.quantities.set(id, value)
     },
 )
@@ -132,11 +133,8 @@ const importing = fc.tuple(who, batch).map(
   ([index, rows]): Step =>
     async (shop) => {
       const wanted = new Map(rows)
-      const staged = await shop.store(index).stagePets()
-      await staged.add([...wanted].map(([id, value], at) => ({ line: at + 2, value: pet(id, value) })))
-      await staged.finishStaging(0)
-      await staged.apply({ at: 5, keyId: 'import' })
-      await staged.discard()
+      const pets = Array.from(wanted, ([id, value]) => pet(id, value))
+      await putPets(shop.store(index), pets, { at: 5, keyId: 'import' })
       for (const [id, value] of wanted) {
         shop.quantities.set(id, shop.quantities.get(id) ?? 0)
         shop.record(id, value)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { addPets } from '../../../server/test/support/add-pets.ts'
 import { PETS } from '../../../server/test/support/test-service.ts'
 import { axe } from '../support/axe.ts'
 import { keyField, type PageOptions, personMenu, signIn, useShop } from '../support/shop.ts'
@@ -130,7 +131,7 @@ describe('a try', () => {
       status: 'available' as const,
       quantity: 1,
     }))
-    await shop.service.store.addPets(many)
+    await addPets(shop.service.store, many)
     const page = await operationPage('listInventory')
     await send(page)
     const notice = await page.locator('.exchange__cut').textContent()

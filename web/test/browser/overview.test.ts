@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
+import { addPets } from '../../../server/test/support/add-pets.ts'
 import { makeOrder } from '../support/orders.ts'
 import { petsNumbered } from '../support/pets.ts'
 import { signIn, useShop } from '../support/shop.ts'
@@ -117,7 +118,7 @@ test('the plan usage is for administrators, and follows every response', async (
   for (let count = 0; count < 20; count++) await shop.service.call('GET', '/inventory/1', { key: secret })
   // A pet of an unknown category makes the page request the categories.
   const naming = page.waitForResponse(/\/v1\/categories/)
-  await shop.service.store.addPets([
+  await addPets(shop.service.store, [
     { id: 61n, name: 'New one', categoryId: 61n, status: 'available', quantity: 1 },
   ])
   await naming

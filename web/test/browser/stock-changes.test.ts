@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { addPets } from '../../../server/test/support/add-pets.ts'
 import { axe } from '../support/axe.ts'
 import { petsNumbered } from '../support/pets.ts'
 import { useShop } from '../support/shop.ts'
@@ -107,7 +108,7 @@ test('what another page changes appears at once, is marked for a moment, and is 
   await told('Pet number 11 is now 22')
   expect(await other.locator('.stock-row__mark').count()).toBe(0)
 
-  await shop.service.store.addPets([
+  await addPets(shop.service.store, [
     { id: 500n, name: 'A new one', categoryId: 1n, status: 'available', quantity: 3 },
   ])
   await rowOf(page, 500n).getByText('A new one').waitFor()

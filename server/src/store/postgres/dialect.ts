@@ -1,7 +1,7 @@
 import type { SQL } from 'bun'
 import { GENERATED_ID_TABLES } from '../../core/transfer/copy.ts'
 import { highestIdSql } from '../generated-ids.ts'
-import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
+import type { Columns, Dialect, SqlValue } from '../sql.ts'
 
 /**
  * Each value of the sequence `log_ids` is the start of a block of this many log ids. One block is enough for a commit without
@@ -9,6 +9,8 @@ import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
  */
 export const IDS_PER_BLOCK = 2_000
 
+/** An advisory lock that an import holds until its commit. */
+export const IMPORT_LOCK = 0x66696c65n
 /** An advisory lock: exclusive for imports and for changes of categories, shared for changes of pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
 /** The class of the advisory locks of barcodes: the first of the two numbers that name a lock. */
@@ -17,7 +19,6 @@ const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_
 
 export const DIALECT = {
   types: { integer: 'BIGINT', text: 'TEXT', boolean: 'BOOLEAN' },
-  nextLogId: `nextval('log_ids')`,
   forUpdate: 'FOR UPDATE',
   skipLocked: 'SKIP LOCKED',
   indexedBy: () => '',
@@ -25,12 +26,12 @@ export const DIALECT = {
     `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
   idsInJsonArray: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
+  textsInJsonArray: (parameter) =>
+    `SELECT value AS text FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
   lastIdSql: (table) =>
     `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM ${SEQUENCES[table]}`,
   advanceIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 >= (SELECT last_value FROM ${SEQUENCES[table]})`,
-  lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],
-  jsonObjectFunction: 'json_build_object',
   apiKeyOrderColumn: 'number',
   newIdentity: [
     `SELECT setval('log_ids', coalesce((SELECT max(id) FROM log), 0) + ${IDS_PER_BLOCK})`,

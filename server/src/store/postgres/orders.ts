@@ -3,6 +3,7 @@ import { isExpired, type Order } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
 import type { Command } from '../../core/stock/command.ts'
 import { changeCountOf, newOrderCountOf, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
+import { advanceIdsStatements } from '../generated-ids.ts'
 import {
   isExpiredSql,
   ORDER_COLUMNS,
@@ -14,12 +15,14 @@ import {
 import { type Statement, type StoreClock, statement } from '../sql.ts'
 import {
   columnArrays,
+  DIALECT,
   idArray,
   logIdBlockCount,
   parseArrayText,
   takeLogIdBlocksSql,
   updateSql,
 } from './dialect.ts'
+import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 
 /** Each row has the time and the ids taken from the sequences. `id` is null if no order was found. */
@@ -60,6 +63,12 @@ export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreC
   const values = [petIds, clock.processTime(), BigInt(newOrderCountOf(commands)), BigInt(neededBlockCount)]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, idArray(orderIds)]).execute()
+}
+
+/** Before imported orders are written, so that an order that is created meanwhile gets another id. */
+export function skipImportedIds(sql: SQL, commands: readonly Command[]): Promise<unknown> | undefined {
+  const ids = commands.flatMap((command) => (command.type === 'import_order' ? [command.order.id] : []))
+  return ids.length === 0 ? undefined : runAll(sql, advanceIdsStatements(DIALECT, 'orders', ids))
 }
 
 /** Each change of a command writes at most three log rows, and each expired hold at most two. */

@@ -53,8 +53,7 @@ export function orderTable(database: Database) {
     write: ({ added, changed }: OrderChanges): void => {
       for (const order of added) insertOrder.run(...orderValues(order))
       for (const order of changed) updateOrder.run(...orderValues(order))
+      if (added.length > 0) orderIdGenerator.advance(added.map(({ id }) => id))
     },
-
-    setLastId: orderIdGenerator.setLast,
   }
 }

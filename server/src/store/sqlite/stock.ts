@@ -108,7 +108,7 @@ export function stockMethods(
 }
 
 /** Returns a function that decides commands and writes the decision, inside a commit. */
-function commandDecider(connection: Connection, clock: Clock) {
+export function commandDecider(connection: Connection, clock: Clock) {
   const { database } = connection
   const answers = answerTable(database)
   const orders = orderTable(database)
@@ -133,8 +133,6 @@ function commandDecider(connection: Connection, clock: Clock) {
     answers.add(decision.answers)
     writeDecision(decision)
     if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
-    const lastOrder = decision.orders?.added.at(-1)
-    if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
     return decision
   }
 }

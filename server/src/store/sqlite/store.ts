@@ -17,10 +17,10 @@ import { webhookMethods } from '../webhooks.ts'
 import { Reader, type ReaderWorker, searchMethods, workerAddress } from '../workers.ts'
 import { backUp, requireOpenable, saveLostDatabase } from './backup.ts'
 import { Connection, type Disk } from './connection.ts'
-import { lockForServing, newWritePause, realPathOf } from './database-files.ts'
+import { lockForServing, realPathOf } from './database-files.ts'
 import { toSqlite } from './dialect.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
-import { openImport } from './import.ts'
+import { importMethods } from './import.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderData } from './read-connection.ts'
@@ -77,7 +77,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...historyMethods(connection),
     listRecentHistory,
     listPetEdits,
-    ...petMethods(connection, now),
+    ...petMethods(connection),
     ...searchMethods(reader, clock),
     ...orders,
     listOrders: (filter, limit) =>
@@ -85,10 +85,10 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
     openLimits: (limitClock) => LimitLedger.open(ledgerStore(connection), limitClock),
-    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...transferMethods(connection, clock),
+    ...importMethods(connection, now),
     ...contentMethods(connection),
     backupTo: (backupPath) => backUp(connection, backupPath),
-    writePause: newWritePause(path),
     findDamage: () => findDamage(connection),
     ...clockMethods(connection, options.clock === undefined ? steadyClock : undefined, 'this machine'),
     findWrongSettings: async () => [],

@@ -14,6 +14,7 @@ import { type RunningService, startService } from '../../../src/service/compose.
 import { readConfig, type SettingName } from '../../../src/service/config.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { addPets } from '../../support/add-pets.ts'
 import { logTo } from '../../support/log-to.ts'
 import { operatorOf } from '../../support/operator.ts'
 import { createReadyDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
@@ -49,7 +50,7 @@ export class ClockShop {
     const shop = new ClockShop(options)
     if (options.store === 'postgres') shop.#database = await createReadyDatabase()
     await shop.#start()
-    await shop.store.addPets(options.pets ?? [ONE_PET])
+    await addPets(shop.store, options.pets ?? [ONE_PET])
     return shop
   }
 

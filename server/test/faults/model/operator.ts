@@ -4,6 +4,7 @@ import { createSecret, toStoredSecret } from '../../../src/core/keys/api-key.ts'
 import { SYSTEM_KEY_ID } from '../../../src/core/stock/command.ts'
 import { openStore, restoreStore } from '../../../src/store/open-store.ts'
 import { type Outcome, petstore } from '../../cli/petstore.ts'
+import { putPets } from '../../support/add-pets.ts'
 import { operatorOf } from '../../support/operator.ts'
 import { historyOf, stockOf } from '../../support/whole-store.ts'
 import { listOf } from './answers.ts'
@@ -69,14 +70,8 @@ async function bringIn(run: ModelRun, { rows, isBad }: Extract<Command, { kind: 
 
 /** PostgreSQL has its own clock, which a command in another process cannot override. */
 async function importAtTestTime({ shop }: ModelRun, rows: readonly PetRow[]): Promise<void> {
-  const staged = await shop.store.stagePets()
-  try {
-    await staged.add(rows.map(({ pet, ...row }, line) => ({ line, value: { id: petIdOf(pet), ...row } })))
-    await staged.finishStaging(0)
-    await staged.apply({ at: shop.now, keyId: IMPORT_KEY })
-  } finally {
-    await staged.discard()
-  }
+  const pets = rows.map(({ pet, ...row }) => ({ id: petIdOf(pet), ...row }))
+  await putPets(shop.store, pets, { at: shop.now, keyId: IMPORT_KEY })
 }
 
 function csvLine({ pet, name, categoryId, status, quantity }: PetRow): string {
@@ -101,14 +96,10 @@ async function order(run: ModelRun, command: Extract<Command, { kind: 'order' }>
   const isTaken = run.world.orders.bringIn(id, { petId, quantity: 2, shipDate, complete })
   // PostgreSQL has its own clock, which a command in another process cannot override.
   if (run.store === 'postgres') {
-    const staged = await run.shop.store.stageOrders()
-    await staged.add([{ line: 1, value: { id, petId, quantity: 2, shipDate, complete } }])
-    await staged.finishStaging(0)
-    const taken = await staged
-      .apply({ at: run.shop.now, keyId: IMPORT_KEY })
-      .then(() => true)
-      .catch(() => false)
-    await staged.discard()
+    const row = { id, petId, quantity: 2, shipDate, complete }
+    const command = { type: 'import_order', order: row, at: run.shop.now, keyId: IMPORT_KEY } as const
+    const [outcome] = await run.shop.store.changeStock([command])
+    const taken = outcome.type === 'done'
     if (taken !== isTaken) throw new Error(`order ${id} of pet ${petId}: taken is ${taken}`)
     return
   }
