@@ -44,6 +44,7 @@ class Petstore:
         self.orders = Orders(self._transport)
         self.pets = Pets(self._transport)
         self.categories = Categories(self._transport)
+        self.imports = Imports(self._transport)
         self.webhooks = Webhooks(self._transport)
         self.keys = Keys(self._transport)
 
@@ -307,6 +308,27 @@ class Categories(Resource):
 
     def remove(self, category_id: int, **options: Unpack[ConditionalWriteOptions]) -> None:
         self._transport.write("DELETE", f"/categories/{int64(category_id)}", **options)
+
+
+class Imports(Resource):
+    def file(
+        self,
+        csv: bytes,
+        kind: str = "pets",
+        *,
+        dry_run: bool = False,
+        map: Optional[str] = None,
+        locale: Optional[str] = None,
+        encoding: str = "utf8",
+        **options: Unpack[CallOptions],
+    ) -> types.ImportResult:
+        """
+        Imports a CSV file of pets, categories, orders or a count, all of its rows or none. `map` names columns with other
+        names, such as "Article:name,Stock:quantity". A failed import is not sent again by itself.
+        """
+        options.setdefault("timeout", 600.0)
+        query = {"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}
+        return self._transport.write_once("POST", "/imports", csv, query, **options)
 
 
 class Webhooks(Resource):

@@ -112,9 +112,9 @@ class Transport:
         options.setdefault("idempotency_key", str(uuid.uuid4()))
         return self.call(method, path, body=body, **options)[0]
 
-    def write_once(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
+    def write_once(self, method: str, path: str, body: Any = None, query: Query = {}, **options: Any) -> Any:
         """Sends a change for which the service accepts no idempotency key. Only after a 429 is it sent again."""
-        return self.call(method, path, body=body, **options)[0]
+        return self.call(method, path, body=body, query=query, **options)[0]
 
     def call(
         self,
@@ -131,7 +131,10 @@ class Transport:
         """Returns the JSON of the response, and its headers."""
         headers = {"Accept": "application/json"}
         content: Optional[bytes] = None
-        if body is not None:
+        if isinstance(body, bytes):
+            headers["Content-Type"] = "text/csv"
+            content = body
+        elif body is not None:
             headers["Content-Type"] = "application/json"
             content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
         if idempotency_key is not None:

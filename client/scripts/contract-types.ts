@@ -170,7 +170,8 @@ function answerOf(operation: Operation): { type: string; schema: string | undefi
 }
 
 function bodySchema({ requestBody }: Operation): Schema | undefined {
-  return requestBody?.content?.['application/json']?.schema
+  const { 'application/json': json, 'text/csv': csv } = requestBody?.content ?? {}
+  return (json ?? csv)?.schema
 }
 
 /** An `OperationFacts` literal. */

@@ -8,6 +8,7 @@ import {
 } from './catalog.ts'
 import type { KeyLimits } from './contract-types.ts'
 import type { IdKind } from './ids.ts'
+import { createImports, type Imports } from './imports.ts'
 import { createInventory, type Inventory } from './inventory.ts'
 import { createKeys, type Keys } from './keys.ts'
 import type { LimitState } from './limit-state.ts'
@@ -32,6 +33,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
   readonly pets: Pets<Ids>
   readonly categories: Categories<Ids>
   readonly catalog: Catalog<Ids>
+  readonly imports: Imports
   readonly webhooks: Webhooks<Ids>
   readonly keys: Keys
   readonly limits: Limits
@@ -47,6 +49,7 @@ export class PetstoreClient<Ids extends IdKind = 'bigint'> {
     this.pets = createPets(api)
     this.categories = createCategories(api)
     this.catalog = createCatalog(api)
+    this.imports = createImports(api)
     this.webhooks = createWebhooks(api)
     this.keys = createKeys(createApi<'bigint'>(transport))
     this.limits = {

@@ -220,6 +220,25 @@ export interface CategoryUpdate {
   readonly lowStockAt?: number | null
 }
 
+/** The records of a file. */
+export type ImportKind = 'pets' | 'orders' | 'count' | 'categories'
+
+export interface ImportResult {
+  readonly kind: ImportKind
+  /** If true, nothing was changed. */
+  readonly dryRun: boolean
+  /** The rows of the file, without the header and blank rows. */
+  readonly rows: number
+  /** The records that were created. */
+  readonly added: number
+  /** The records that were changed. */
+  readonly changed: number
+  /** The rows that agreed with the store. */
+  readonly unchanged: number
+  /** The columns of the file that the import ignores. */
+  readonly ignoredColumns: readonly string[]
+}
+
 export interface NewOrder {
   /** The pet to order. */
   readonly petId: bigint
@@ -860,8 +879,10 @@ export interface SecretHint {
 }
 
 export interface ErrorDetail {
-  /** The position of the change in the request, from 0. */
+  /** The position of the change in the request, or of the line in a file, from 0. */
   readonly index: number
+  /** The line of the file, from 1, if the request is an import. */
+  readonly line?: number
   /** The pet that the change names; absent if it names none. */
   readonly petId?: bigint
   /** The error code of this change. */
@@ -1131,6 +1152,20 @@ export interface Operations {
     readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
     readonly body: undefined
     readonly answer: undefined
+  }
+  /** Import a file */
+  importFile: {
+    readonly params: NoFields
+    readonly query: {
+      readonly kind?: ImportKind
+      readonly dryRun?: boolean
+      readonly map?: string
+      readonly locale?: 'en' | 'de'
+      readonly encoding?: 'utf8' | 'latin1'
+    }
+    readonly headers: NoFields
+    readonly body: string
+    readonly answer: ImportResult
   }
   /** List orders */
   listOrders: {
@@ -1437,6 +1472,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
     answer: 'Category',
   },
   removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', int64: ['categoryId'] },
+  importFile: { method: 'POST', path: '/imports', answer: 'ImportResult' },
   listOrders: { method: 'GET', path: '/store/orders', int64: ['petId'], answer: 'Order', maxLimit: 1000 },
   createOrder: { method: 'POST', path: '/store/orders', body: 'NewOrder', answer: 'Order' },
   createOrders: { method: 'POST', path: '/store/orders/batch', body: 'NewOrders', answer: 'CreatedOrders' },
@@ -1572,6 +1608,8 @@ export const INT64_FIELDS = {
   NewCategory: { id: { type: 'int64', required: false } },
   Category: { id: { type: 'int64', required: true } },
   CategoryUpdate: {},
+  ImportKind: {},
+  ImportResult: {},
   NewOrder: { petId: { type: 'int64', required: true } },
   Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
   NewOrders: { orders: { type: 'NewOrder', required: true } },

@@ -17,6 +17,8 @@ export type {
   ErrorBody,
   ErrorDetail,
   HistoryEntry,
+  ImportKind,
+  ImportResult,
   InventoryItem,
   InventoryUpdate,
   Key,

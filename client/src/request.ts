@@ -158,15 +158,17 @@ export function createCall(
     if (value !== undefined) search.set(name, text(name, value))
   }
   const queryText = String(search)
+  // All other bodies are objects.
+  const isFile = typeof body === 'string'
   return {
     method,
     path: queryText === '' ? filledPath : `${filledPath}?${queryText}`,
     headers: {
       ...headers,
       ...(options.ifMatch === undefined ? {} : { 'If-Match': options.ifMatch }),
-      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(body === undefined ? {} : { 'Content-Type': isFile ? 'text/csv' : 'application/json' }),
     },
-    body: body === undefined ? undefined : serializeBody(body, bodySchema && fieldsOf(bodySchema)),
+    body: isFile || body === undefined ? body : serializeBody(body, bodySchema && fieldsOf(bodySchema)),
     idempotencyKey: method === 'GET' ? undefined : readIdempotencyKey(options.idempotencyKey),
     options,
   }

@@ -2,6 +2,7 @@ import { adjustInventory } from './adjustments.ts'
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
 import { inventoryEvents } from './events.ts'
 import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
+import { importFile } from './imports.ts'
 import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
 import {
   createKey,
@@ -56,6 +57,7 @@ const OPERATIONS_BY_ID = {
   createCategory,
   updateCategory,
   removeCategory,
+  importFile,
   listOrders,
   createOrder,
   createOrders,

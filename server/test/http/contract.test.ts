@@ -32,6 +32,8 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   'createPet 409': { sentBody: '{"name": "Rex", "categoryId": 1, "id": 2}' },
   'upsertPets 409': { sentBody: '{"pets": [{"id": 1, "barcode": "SCANNED"}]}' },
   'updatePet 409': { sentBody: '{"barcode": "SCANNED"}' },
+  'importFile 404': { target: '/imports?kind=count', sentBody: 'petId,quantity\n404,1\n' },
+  'importFile 409': { sentBody: 'petId,barcode\n1,SCANNED\n' },
   'removePet 409': { target: '/pets/9223372036854775807' },
   'removePet 412': { target: '/pets/1' },
   'createCategory 409': { sentBody: '{"name": "Dogs", "id": 2}' },

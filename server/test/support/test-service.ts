@@ -217,7 +217,10 @@ export class TestService {
     return this.call(method, path, {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : toJson(body) }),
       ...options,
-      headers: { 'Content-Type': 'application/json', ...options.headers },
+      headers: {
+        'Content-Type': path.startsWith('/imports') ? 'text/csv' : 'application/json',
+        ...options.headers,
+      },
     })
   }
 

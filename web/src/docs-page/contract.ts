@@ -19,6 +19,8 @@ export interface Operation extends Pick<OpenApiOperation, 'summary' | 'descripti
   readonly sunset: string | undefined
   readonly parameters: readonly Parameter[]
   readonly body: Schema | undefined
+  /** The example of a body that is a CSV file instead of JSON. */
+  readonly csvExample: string | undefined
   readonly answers: readonly Answer[]
 }
 
@@ -98,7 +100,8 @@ export class Contract {
       stability: described['x-stability'],
       sunset: described['x-sunset'],
       parameters: described.parameters.map((parameter) => resolveReference(parameter, parameters)),
-      body: described.requestBody?.content['application/json'].schema,
+      body: described.requestBody?.content['application/json']?.schema,
+      csvExample: described.requestBody?.content['text/csv']?.example,
       answers: Object.entries(described.responses).map(([status, response]) =>
         this.#answer(Number(status), resolveReference(response, responses)),
       ),

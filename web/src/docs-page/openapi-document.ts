@@ -36,7 +36,12 @@ export interface OpenApiOperation {
   /** When a deprecated operation ends, as `2030-12-05`. */
   readonly 'x-sunset'?: string
   readonly parameters: readonly (Parameter | Reference)[]
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly schema: Schema } } }
+  readonly requestBody?: {
+    readonly content: {
+      readonly 'application/json'?: { readonly schema: Schema }
+      readonly 'text/csv'?: { readonly example: string }
+    }
+  }
   /** By status. */
   readonly responses: ByName<OpenApiResponse | Reference>
 }

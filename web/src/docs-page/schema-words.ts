@@ -72,6 +72,6 @@ export function startingValue(contract: Contract, { name, required, schema }: Pa
   return required ? String(namedExample(contract, name, schema)) : ''
 }
 
-export function startingBody(contract: Contract, { body }: Operation): string {
-  return body === undefined ? '' : JSON.stringify(exampleOf(contract, body), null, 2)
+export function startingBody(contract: Contract, { body, csvExample = '' }: Operation): string {
+  return body === undefined ? csvExample : JSON.stringify(exampleOf(contract, body), null, 2)
 }

@@ -126,7 +126,7 @@ function webhookRows({ document }: Contract): readonly Row[] {
     cells: [
       <code>{type}</code>,
       `${post.summary}.`,
-      <TypeLink schema={post.requestBody?.content['application/json'].schema ?? {}} />,
+      <TypeLink schema={post.requestBody?.content['application/json']?.schema ?? {}} />,
     ],
   }))
 }

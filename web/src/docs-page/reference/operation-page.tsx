@@ -99,7 +99,7 @@ function Deprecation({ sunset }: { readonly sunset: string }) {
 
 function OperationRequest({ operation }: { readonly operation: Operation }) {
   const contract = useContract()
-  const { parameters, body } = operation
+  const { parameters, body, csvExample } = operation
   return (
     <>
       {PLACES.map(({ place, title }) => {
@@ -112,7 +112,18 @@ function OperationRequest({ operation }: { readonly operation: Operation }) {
           </section>
         )
       })}
-      {parameters.length === 0 && body === undefined && <p className="muted">No parameters; only the key.</p>}
+      {csvExample !== undefined && (
+        <section aria-label="Request body">
+          <Heading>Request body</Heading>
+          <p className="muted">
+            <code>text/csv</code> required
+          </p>
+          <CodeBlock title="Example body" language="http" code={csvExample} />
+        </section>
+      )}
+      {parameters.length === 0 && body === undefined && csvExample === undefined && (
+        <p className="muted">No parameters; only the key.</p>
+      )}
       {body !== undefined && (
         <section aria-label="Request body">
           <Heading>Request body</Heading>

@@ -33,6 +33,7 @@ const METHODS: Fields<string> = {
   createCategory: 'categories.create',
   updateCategory: 'categories.update',
   removeCategory: 'categories.remove',
+  importFile: 'imports.file',
   listOrders: 'orders.list',
   createOrder: 'orders.create',
   createOrders: 'orders.createMany',
@@ -87,6 +88,7 @@ export function clientSample(
     const body = objectIn(draft.body) ?? objectIn(startingBody(contract, operation)) ?? {}
     args.push(objectLiteral(contract, contract.resolve(operation.body), body))
   }
+  if (operation.csvExample !== undefined) args.push(JSON.stringify(draft.body || operation.csvExample))
   if (options.length > 0) args.push(`{ ${options.join(', ')} }`)
   const call = `${clientMethod(operation.id)}(${args.join(', ')})`
   return [

@@ -39,13 +39,20 @@ export function prepareRequest(operation: Operation, { values, body }: RequestDr
     else if (parameter.in === 'query') query.append(parameter.name, value)
     else headers.push([parameter.name, value])
   }
-  if (operation.body !== undefined) headers.push(['Content-Type', 'application/json'])
+  const mediaType = bodyMediaType(operation)
+  if (mediaType !== undefined) headers.push(['Content-Type', mediaType])
   return {
     method: operation.method,
     path: query.size === 0 ? path : `${path}?${query}`,
     headers,
-    body: operation.body === undefined ? undefined : body,
+    body: mediaType === undefined ? undefined : body,
   }
+}
+
+/** `undefined` if the operation takes no body. */
+export function bodyMediaType({ body, csvExample }: Operation): 'application/json' | 'text/csv' | undefined {
+  if (csvExample !== undefined) return 'text/csv'
+  return body === undefined ? undefined : 'application/json'
 }
 
 export function answerKindOf({ answers }: Operation): 'json' | 'empty' | 'stream' {

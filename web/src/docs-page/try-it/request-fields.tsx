@@ -3,7 +3,7 @@ import type { Operation } from '../contract.ts'
 import { useContract } from '../contract-context.tsx'
 import type { Parameter } from '../openapi-document.ts'
 import { formatJson } from '../samples/json-text.ts'
-import { fieldId, type RequestDraft } from '../samples/request-draft.ts'
+import { bodyMediaType, fieldId, type RequestDraft } from '../samples/request-draft.ts'
 import { boundsWords, choicesOf } from '../schema-words.ts'
 
 export interface RequestFieldsProps {
@@ -14,6 +14,7 @@ export interface RequestFieldsProps {
 
 /** Nothing is validated here, so that readers can try errors too. */
 export function RequestFields({ operation, draft, onDraft }: RequestFieldsProps) {
+  const mediaType = bodyMediaType(operation)
   return (
     <>
       {operation.parameters.map((parameter) => {
@@ -27,8 +28,8 @@ export function RequestFields({ operation, draft, onDraft }: RequestFieldsProps)
           />
         )
       })}
-      {operation.body !== undefined && (
-        <BodyField value={draft.body} onValue={(body) => onDraft({ ...draft, body })} />
+      {mediaType !== undefined && (
+        <BodyField mediaType={mediaType} value={draft.body} onValue={(body) => onDraft({ ...draft, body })} />
       )}
     </>
   )
@@ -79,13 +80,13 @@ function ParameterField({ parameter, value, onValue }: FieldProps & { readonly p
   )
 }
 
-function BodyField({ value, onValue }: FieldProps) {
+function BodyField({ mediaType, value, onValue }: FieldProps & { readonly mediaType: string }) {
   const id = useId()
-  const isJson = formatJson(value) !== undefined
+  const isValid = mediaType !== 'application/json' || formatJson(value) !== undefined
   return (
     <div className="field">
       <label className="small" htmlFor={id}>
-        Body <span className="muted">application/json</span>
+        Body <span className="muted">{mediaType}</span>
       </label>
       <textarea
         id={id}
@@ -97,7 +98,7 @@ function BodyField({ value, onValue }: FieldProps) {
         onChange={({ currentTarget }) => onValue(currentTarget.value)}
       />
       <p id={`${id}-hint`} className="muted small" aria-live="polite">
-        {isJson ? '' : 'This is not JSON yet. You can send it to see the error.'}
+        {isValid ? '' : 'This is not JSON yet. You can send it to see the error.'}
       </p>
     </div>
   )
