@@ -129,7 +129,7 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
   },
   412: ({ send, request }) =>
     send(request.method === 'POST' ? {} : { headers: { 'If-Match': '"999-sold"' } }),
-  413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
+  413: ({ send, request }) => send({ body: 'x'.repeat(Math.max(270_000, (request.maxBodyBytes ?? 0) + 1)) }),
   422: async ({ service, send, request }) => {
     const headers = { 'Idempotency-Key': request.operationId }
     await service.setQuantity(2n, '{"quantity": 30}', { headers })

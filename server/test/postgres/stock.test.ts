@@ -4,6 +4,7 @@ import type { Store } from '../../src/store/store.ts'
 import { change, pet } from '../store/plain-rows.ts'
 import { stockModelSuite } from '../store/stock-model-suite.ts'
 import { addPets } from '../support/add-pets.ts'
+import { groupCommit } from '../support/apply-thresholds.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf } from '../support/whole-store.ts'
@@ -95,5 +96,42 @@ describe('stock on PostgreSQL', () => {
       { item: { petId: 1_000n, quantity: 8 } },
     ])
     expect(await changesOf(1_000n)).toEqual([[7, 8]])
+  })
+
+  test('that an import has locked is refused with Retry-After within seconds, and other stock can change', async () => {
+    const commits = groupCommit(store)
+    const by = { keyId: 'key_a', at: 1 }
+    await other.changeInOneTransaction(async (write) => {
+      const pets = [{ id: 1n, name: 'Rex', quantity: 7 }]
+      await write([{ type: 'upsert_pets', pets, canChangeStock: true, keyId: 'import', at: 5 }])
+      const refusal = { code: 'service_unavailable', retryAfterSeconds: expect.any(Number) }
+      await Promise.all([
+        expect(commits.run(change(1n, 5))).rejects.toMatchObject(refusal),
+        expect(
+          commits.run({ type: 'create_category', category: { name: 'New' }, ...by }),
+        ).rejects.toMatchObject(refusal),
+        expect(commits.run(change(2n, 5))).resolves.toMatchObject({ type: 'done' }),
+      ])
+    })
+    expect(await commits.run(change(1n, 5))).toMatchObject({ type: 'done' })
+    expect(await changesOf(1n)).toEqual([
+      [0, 7],
+      [7, 5],
+    ])
+  })
+
+  test('cannot be imported by two callers at once', async () => {
+    const order: string[] = []
+    const importing = (by: Store, name: string) =>
+      by.changeInOneTransaction(async (write) => {
+        order.push(`${name} begins`)
+        await write([change(1n, 1)])
+        order.push(`${name} ends`)
+      })
+    await Promise.all([importing(store, 'one'), importing(other, 'other')])
+    expect([order[0]?.split(' ')[0], order[2]?.split(' ')[0]]).toEqual([
+      order[1]?.split(' ')[0],
+      order[3]?.split(' ')[0],
+    ])
   })
 })

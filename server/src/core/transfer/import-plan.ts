@@ -91,18 +91,13 @@ export async function planPets(
   const takenBarcodes = new Map<bigint, string>()
   await matchPets(rows, store, onStep, ({ line, value }, stored, owner) => {
     const category = rowOrReason(line, () => findRowCategory(value, findCategory))
-    const { category: _, ...fields } = value
     const id = value.id ?? owner
     const duplicate = lines.use(line, 'pet', id) ?? lines.use(line, 'barcode', value.barcode ?? undefined)
     if (duplicate !== undefined || (category !== undefined && 'reason' in category)) {
       refused.push(duplicate ?? (category as RefusedLine))
       return
     }
-    const pet: PetUpsert = {
-      ...fields,
-      ...(id === undefined ? {} : { id }),
-      ...(category?.id === undefined ? {} : { categoryId: category.id }),
-    }
+    const pet = petOf(value, id, category?.id ?? value.categoryId)
     const newCategory = category?.type === 'new' ? newCategories.add(line, category) : undefined
     if (stored !== undefined && newCategory === undefined && isUnchanged(stored, pet)) return
     if (owner !== undefined && owner !== id && value.barcode != null) takenBarcodes.set(owner, value.barcode)
@@ -149,6 +144,17 @@ function barcodeReleases(
     const givesUp = id !== undefined && barcode !== undefined && barcode !== takenBarcodes.get(id)
     return givesUp && takenBarcodes.has(id) ? [{ id, barcode: null }] : []
   })
+}
+
+/** The pet of a row. Most rows are such a pet already, and a copy of each would take memory. */
+function petOf(row: FilePet, id: bigint | undefined, categoryId: bigint | undefined): PetUpsert {
+  if (row.category === undefined && row.id === id && row.categoryId === categoryId) return row
+  const { category: _, ...fields } = row
+  return {
+    ...fields,
+    ...(id === undefined ? {} : { id }),
+    ...(categoryId === undefined ? {} : { categoryId }),
+  }
 }
 
 function findRowCategory(row: FilePet, findCategory: (row: FilePet) => RowCategory): RowCategory | undefined {
