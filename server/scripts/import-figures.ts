@@ -51,9 +51,10 @@ async function measure(name: string, quantity: number): Promise<void> {
   const exitCode = await child.exited
   const seconds = (performance.now() - startedAt) / 1_000
   const { longestPauseMs, refused } = await writes
+  const processorSeconds = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1_000_000
   const memory = (child.resourceUsage()?.maxRSS ?? 0) / 2 ** 20
   console.log(
-    `${database}, ${name}: exit code ${exitCode}, ${seconds.toFixed(1)} s, longest pause of another caller ${(longestPauseMs / 1_000).toFixed(2)} s (${refused} of its changes refused), peak memory ${memory.toFixed(0)} MiB`,
+    `${database}, ${name}: exit code ${exitCode}, ${seconds.toFixed(1)} s, ${processorSeconds.toFixed(1)} s of processor time, longest pause of another caller ${(longestPauseMs / 1_000).toFixed(2)} s (${refused} of its changes refused), peak memory ${memory.toFixed(0)} MiB`,
   )
 }
 
