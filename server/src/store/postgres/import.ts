@@ -28,9 +28,9 @@ export function importMethods(
       }
       try {
         return await session.writeInTransaction(async () => {
-          await session.run(
-            `SET LOCAL lock_timeout = ${Math.floor(LOCK_WAIT_SHARE * connection.statementTimeoutMs)}`,
-          )
+          const lockTimeoutMs = Math.floor(LOCK_WAIT_SHARE * connection.statementTimeoutMs)
+          // The statistics do not know the rows that the transaction has written, so the planner would scan whole tables in each step.
+          await session.run(`SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL enable_seqscan = off`)
           await session.rows('SELECT pg_advisory_xact_lock($1)', IMPORT_LOCK)
           return work(async (commands) => {
             // Later steps lock further barcodes, for which only the lock of the whole catalogue prevents deadlocks.
