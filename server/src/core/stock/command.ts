@@ -1,6 +1,6 @@
 import type { Category, CategoryPatch, NewCategory } from '../catalog/category.ts'
 import type { NewPet, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
-import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
+import type { NewOrder, Order, OrderPatch, OrderRow } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
@@ -51,6 +51,8 @@ interface CommandFields {
   complete_order: OrderAndPet & TagCondition & { onlyIfOpen?: boolean | undefined }
   cancel_order: OrderAndPet & TagCondition
   change_order: OrderAndPet & TagCondition & { patch: OrderPatch }
+  /** Creates the order of a row of a file, or changes the order that has its id. */
+  import_order: { order: OrderRow }
   /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
   release_holds: { petIds: readonly bigint[] }
   create_pet: { pet: NewPet }
@@ -115,6 +117,9 @@ interface OutcomeByCommand {
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder | RecordChanged
   cancel_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
   change_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
+  import_order:
+    | Done<{ change: 'added' | 'changed' | 'unchanged' }>
+    | OutcomeOfType<'invalid_order', { reason: string }>
   release_holds: Done<{ expired: number }>
   create_pet: PetDone | InvalidCategory | OutcomeOfType<'pet_exists', { petId: bigint }> | BarcodeTaken
   update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken | RecordChanged
