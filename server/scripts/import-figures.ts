@@ -43,7 +43,7 @@ async function measure(name: string, quantity: number): Promise<void> {
   )
   await Bun.write(file, `petId,name,categoryId,status,quantity,barcode,lowStockAt\n${lines.join('\n')}\n`)
   const startedAt = performance.now()
-  const child = Bun.spawn([process.execPath, CLI, 'import', 'pets', file, ...(process.argv[4] === 'before' ? ['--yes'] : []), '--database-url', url], {
+  const child = Bun.spawn([process.execPath, CLI, 'import', 'pets', file, '--database-url', url], {
     stdout: 'inherit',
     stderr: 'inherit',
   })
