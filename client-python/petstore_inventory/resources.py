@@ -360,7 +360,7 @@ class CategoriesMethods(Resource):
 
 
 class ImportsMethods(Resource):
-    def import_file(
+    def file(
         self,
         body: str,
         *,

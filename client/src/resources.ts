@@ -183,7 +183,7 @@ export interface ListCategoriesQuery {
   readonly cursor?: string | undefined
 }
 
-/** The parameters of `imports.importFile`. */
+/** The parameters of `imports.file`. */
 export interface ImportFileQuery {
   /** The records of a file. */
   readonly kind?: ImportKind | undefined
@@ -406,7 +406,7 @@ export type ImportsMethods = ReturnType<typeof importsMethods>
 export function importsMethods(api: Api) {
   return {
     /** Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. The key needs the permission `pets`. */
-    importFile: (body: Input<string>, options: ImportFileQuery & CallOptions = {}): Promise<ImportResult> =>
+    file: (body: Input<string>, options: ImportFileQuery & CallOptions = {}): Promise<ImportResult> =>
       api.value<ImportResult>(
         'POST',
         '/imports',
@@ -651,7 +651,7 @@ export const METHODS = {
   createCategory: 'categories.create',
   updateCategory: 'categories.update',
   removeCategory: 'categories.remove',
-  importFile: 'imports.importFile',
+  importFile: 'imports.file',
   listOrders: 'orders.list',
   createOrder: 'orders.create',
   createOrders: 'orders.createMany',

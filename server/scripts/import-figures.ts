@@ -43,6 +43,7 @@ async function measure(name: string, quantity: number): Promise<void> {
   )
   await Bun.write(file, `petId,name,categoryId,status,quantity,barcode,lowStockAt\n${lines.join('\n')}\n`)
   const startedAt = performance.now()
+<<<<<<< HEAD
   const child = Bun.spawn(
     [
       process.execPath,
@@ -59,6 +60,12 @@ async function measure(name: string, quantity: number): Promise<void> {
       stderr: 'inherit',
     },
   )
+=======
+  const child = Bun.spawn([process.execPath, CLI, 'import', 'pets', file, '--database-url', url], {
+    stdout: 'inherit',
+    stderr: 'inherit',
+  })
+>>>>>>> h-imports
   const writes = writeUntil(store, child.exited)
   const exitCode = await child.exited
   const seconds = (performance.now() - startedAt) / 1_000

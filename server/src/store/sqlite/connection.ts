@@ -411,8 +411,12 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** Flushes the pages that the current transaction has already written, off the event loop, so that its commit is short. */
+  /**
+   * Flushes the pages that the current transaction has already written, off the event loop, so that its commit is short. Outside the
+   * service, nothing waits for the event loop.
+   */
   async flushWritten(): Promise<void> {
+    if (this.#serviceQueue === undefined) return
     this.#wal ??= WalFile.open(this.#path)
     await this.#wal?.flush()
   }

@@ -30,7 +30,7 @@ export function importMethods(
             for (;;) {
               const { isPostponed, results } = decideAndWrite(commands, session.logEnd().position + 1n)
               if (++stepCount % STEPS_PER_FLUSH === 0) await session.flushWritten()
-              else await new Promise((resume) => setImmediate(resume))
+              await new Promise((resume) => setImmediate(resume))
               if (!isPostponed) return results
             }
           }),
