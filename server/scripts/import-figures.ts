@@ -43,29 +43,10 @@ async function measure(name: string, quantity: number): Promise<void> {
   )
   await Bun.write(file, `petId,name,categoryId,status,quantity,barcode,lowStockAt\n${lines.join('\n')}\n`)
   const startedAt = performance.now()
-<<<<<<< HEAD
-  const child = Bun.spawn(
-    [
-      process.execPath,
-      CLI,
-      'import',
-      'pets',
-      file,
-      ...(process.argv[4] === 'before' ? ['--yes'] : []),
-      '--database-url',
-      url,
-    ],
-    {
-      stdout: 'inherit',
-      stderr: 'inherit',
-    },
-  )
-=======
   const child = Bun.spawn([process.execPath, CLI, 'import', 'pets', file, '--database-url', url], {
     stdout: 'inherit',
     stderr: 'inherit',
   })
->>>>>>> h-imports
   const writes = writeUntil(store, child.exited)
   const exitCode = await child.exited
   const seconds = (performance.now() - startedAt) / 1_000
