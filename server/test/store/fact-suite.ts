@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Adjustment, AdjustmentFilter } from '../../src/core/stock/adjustment.ts'
 import type { CommandOf, OutcomeOf } from '../../src/core/stock/command.ts'
-import { DAY, HOUR } from '../../src/core/values/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/values/clock.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -116,6 +117,34 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
       expect((await found(id)).lines).toMatchObject([{ counted: 8, delta: -2, reversed: 1 }])
       expect(await reverse(id)).toMatchObject({ type: 'already_reversed' })
       expect(await reverse(superseded)).toMatchObject({ items: [{ quantity: 10 }] })
+      expect(await store.findDamage()).toEqual([])
+    })
+
+    test('a pet that is created again has no facts from before its removal, even if they are later', async () => {
+      await adjust({ ...change(1n, 50, BY), occurredAt: NOW + 4 * MINUTE })
+      await adjust(move(7, { occurredAt: NOW + 4 * MINUTE }))
+      await store.changeStock([
+        { type: 'remove_pet', petId: 1n, ...BY },
+        { type: 'create_pet', pet: pet(1n, 3), ...BY },
+      ])
+      await adjust(move(-1))
+      const { id } = await adjust(change(1n, 9, BY))
+      expect(await reverse(id)).toMatchObject({ items: [{ quantity: 2 }] })
+      await adjust(move(1, { occurredAt: NOW + 2 }))
+      const late = await adjust({ ...change(1n, 20, BY), occurredAt: NOW + 1 })
+      expect(late.lines).toMatchObject([{ after: 21 }])
+      expect(await store.findDamage()).toEqual([])
+    })
+
+    test('movements that a count includes may exceed every quantity', async () => {
+      const { id } = await adjust(change(1n, 8, BY))
+      const received = move(MAX_QUANTITY, { occurredAt: NOW - 2 * DAY })
+      for (let commit = 0; commit < 2; commit++) {
+        await store.changeStock(Array.from({ length: 600 }, () => received))
+      }
+      const late = await adjust({ ...change(1n, 5, BY), occurredAt: NOW - 3 * DAY })
+      expect(late.lines).toMatchObject([{ effect: 'superseded' }])
+      expect(await reverse(id)).toMatchObject({ type: 'refused', failures: [{ code: 'invalid_request' }] })
       expect(await store.findDamage()).toEqual([])
     })
 
