@@ -148,6 +148,24 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findDamage()).toEqual([])
     })
 
+    test('a page of adjustments has few lines, and the next page continues', async () => {
+      const ids = Array.from({ length: 1_000 }, (_, index) => BigInt(index + 100))
+      await store.changeStock([
+        { type: 'upsert_pets', canChangeStock: true, pets: ids.map((id) => pet(id, 0)), ...BY },
+      ])
+      const made: bigint[] = []
+      for (let number = 0; number < 7; number++) made.unshift((await adjust(move(1, {}, ids))).id)
+      const filter = { petId: 100n, reason: 'received' } as const
+      for (const listed of [filter, { reason: 'received' } as const]) {
+        const { rows, next } = await store.listAdjustments(7, undefined, listed)
+        expect(rows.map(({ id }) => id)).toEqual(made.slice(0, 5))
+        const last = await store.listAdjustments(7, next, listed)
+        expect(last.rows.map(({ id, lines }) => [id, lines.length])).toEqual(
+          made.slice(5).map((id) => [id, 1_000]),
+        )
+      }
+    })
+
     test('adjustments are listed by each filter, the latest first, page by page', async () => {
       const [order] = await store.changeStock([
         { type: 'create_order', order: { petId: 3n, quantity: 2 }, ...BY },
@@ -168,7 +186,9 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
       expect(await idsOf({ reason: 'received' })).toEqual([received.id])
       expect(await idsOf({ keyId: 'key_b' })).toEqual([received.id])
       expect(await idsOf({ reference: 'PO' })).toEqual([received.id])
-      expect(await idsOf({ orderId })).toEqual([back.id, sold])
+      expect(await idsOf({ orderId }, 1)).toEqual([back.id, sold])
+      expect(await idsOf({ orderId, petId: 3n, since: at + 20 })).toEqual([back.id])
+      expect(await idsOf({ orderId, petId: 2n })).toEqual([])
     })
 
     test('the lines of an adjustment of 1,000 pets follow each other, beside other commits', async () => {
