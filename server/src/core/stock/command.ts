@@ -4,9 +4,10 @@ import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
-import type { Adjustment, AdjustmentLine, RecordedReason, ReversalReason } from './adjustment.ts'
+import type { Adjustment, RecordedReason, ReversalReason } from './adjustment.ts'
 import type { TooLate } from './facts.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
+import type { RecordedDocument } from './stock-draft.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
@@ -20,20 +21,6 @@ export interface ChangeOrigin {
   readonly at: number
   readonly reason?: RecordedReason | undefined
   readonly reference?: string | undefined
-}
-
-/** An adjustment that a commit records. */
-export interface RecordedDocument extends DocumentHead {
-  readonly id: bigint
-  readonly lines: AdjustmentLine[]
-}
-
-export interface DocumentHead {
-  readonly by: ChangeOrigin
-  readonly occurredAt: number
-  readonly note?: string | undefined
-  readonly orderId?: bigint | undefined
-  readonly reverses?: bigint | undefined
 }
 
 interface UrlCheck {

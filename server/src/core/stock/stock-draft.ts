@@ -3,7 +3,7 @@ import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
 import { MAX_QUANTITY, withUpdate } from '../values/field.ts'
 import { ADJUSTMENT_HEAD, type Adjustment, type AdjustmentLine, type Effect } from './adjustment.ts'
-import type { ChangeOrigin, DocumentHead, RecordedDocument } from './command.ts'
+import type { ChangeOrigin } from './command.ts'
 import type { KnownFacts } from './facts.ts'
 import type { InventoryItem, LockedEntry } from './inventory.ts'
 import type { CategoryChange } from './stock-event.ts'
@@ -68,6 +68,20 @@ export type Statement =
   | { readonly type: 'movement'; readonly delta: number }
   | { readonly type: 'count'; readonly counted: number }
   | { readonly type: 'count_reversal'; readonly countedAt: number }
+
+/** An adjustment that a commit records. */
+export interface RecordedDocument extends DocumentHead {
+  readonly id: bigint
+  readonly lines: AdjustmentLine[]
+}
+
+interface DocumentHead {
+  readonly by: ChangeOrigin
+  readonly occurredAt: number
+  readonly note?: string | undefined
+  readonly orderId?: bigint | undefined
+  readonly reverses?: bigint | undefined
+}
 
 /** A line of an adjustment that can be recorded. */
 export interface PlannedFact {
