@@ -359,6 +359,30 @@ class CategoriesMethods(Resource):
         self._transport.write("DELETE", f"/categories/{int64(category_id)}", **options)
 
 
+class ImportsMethods(Resource):
+    def import_file(
+        self,
+        body: str,
+        *,
+        kind: Optional[types.ImportKind] = None,
+        dry_run: Optional[bool] = None,
+        map: Optional[str] = None,
+        locale: Optional[Literal["en", "de"]] = None,
+        encoding: Optional[Literal["utf8", "latin1"]] = None,
+        **options: Unpack[CallOptions],
+    ) -> types.ImportResult:
+        """
+        Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are
+        separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`;
+        other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else
+        creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the
+        stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While
+        the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with
+        Retry-After. The key needs the permission `pets`.
+        """
+        return self._transport.write_once("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
+
+
 class OrdersMethods(Resource):
     def list(
         self,
@@ -746,6 +770,7 @@ class Resources:
         self.pets = PetsMethods(transport)
         self.catalog = CatalogMethods(transport)
         self.categories = CategoriesMethods(transport)
+        self.imports = ImportsMethods(transport)
         self.orders = OrdersMethods(transport)
         self.reports = ReportsMethods(transport)
         self.webhooks = WebhooksMethods(transport)

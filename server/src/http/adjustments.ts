@@ -15,6 +15,7 @@ import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { MAX_AHEAD_MINUTES, MAX_AHEAD_MS, MAX_LATENESS_DAYS, type TooLate } from '../core/stock/facts.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { toAdjustment } from '../core/stock/stock-draft.ts'
+import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type ErrorDetail, notFound, ServiceError } from '../core/values/errors.ts'
 import type { JsonObject } from '../core/values/exact-json.ts'
@@ -336,11 +337,12 @@ function occursTwice(pet: bigint | string): ServiceError {
 /** Replaces the barcodes by the ids of their pets. A change with an unknown barcode has no petId. */
 async function findPets(
   changes: readonly ParsedChange[],
-  store: { findPetsByBarcode(barcodes: readonly string[]): Promise<ReadonlyMap<string, bigint>> },
+  store: Pick<TransferStore, 'findStockedPets'>,
 ): Promise<readonly AdjustmentChange[]> {
   const barcodes = changes.flatMap(({ barcode }) => barcode ?? [])
   if (barcodes.length === 0) return changes
-  const petIds = await store.findPetsByBarcode(barcodes)
+  const pets = await store.findStockedPets([], barcodes)
+  const petIds = new Map(pets.map(({ id, barcode }) => [barcode, id]))
   const resolved = changes.map((change) => {
     const { barcode } = change
     return barcode === undefined ? change : { ...change, petId: petIds.get(barcode) }

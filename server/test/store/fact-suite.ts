@@ -4,6 +4,7 @@ import type { CommandOf, OutcomeOf } from '../../src/core/stock/command.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -193,7 +194,10 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
 
     test('the lines of an adjustment of 1,000 pets follow each other, beside other commits', async () => {
       const ids = Array.from({ length: 1_000 }, (_, index) => BigInt(index + 1_000))
-      await store.addPets(ids.map((id) => pet(id, 0)))
+      await addPets(
+        store,
+        ids.map((id) => pet(id, 0)),
+      )
       const [outcomes] = await Promise.all([
         store.changeStock([move(1, {}, ids)]),
         ...Array.from({ length: 5 }, () => other.changeStock([move(1)])),

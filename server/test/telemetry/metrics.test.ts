@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PLANS } from '../../src/core/keys/api-key.ts'
 import { metricFamily } from '../../src/telemetry/metrics.ts'
+import { addPets } from '../support/add-pets.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -158,7 +159,7 @@ describe('/metrics', () => {
     await service.createKey('free')
     await service.createKey('free', { expiresAt: START })
     await service.createKey('pro', { revokedAt: START })
-    await service.store.addPets([{ id: 50n, name: 'New', categoryId: 1n, status: 'sold', quantity: 0 }])
+    await addPets(service.store, [{ id: 50n, name: 'New', categoryId: 1n, status: 'sold', quantity: 0 }])
     const after = await scrape()
     const grown = PLANS.map(
       (plan) => after.value('petstore_keys', { plan }) - before.value('petstore_keys', { plan }),

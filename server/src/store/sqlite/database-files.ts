@@ -10,15 +10,10 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
-  renameSync,
-  rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { WritePause } from '../../core/transfer/transfer-store.ts'
-import { SECOND } from '../../core/values/clock.ts'
 import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
 
@@ -28,11 +23,6 @@ const PERMISSION_BITS = 0o777
 const SERVING_LOCK_TIMEOUT_MS = 200
 /** The offset in a SQLite file of the number that PRAGMA user_version sets. */
 const USER_VERSION_OFFSET = 60
-/**
- * An import announces its expected end in a file. A killed import leaves the file behind, so it is ignored this long after that
- * end.
- */
-const STALE_AFTER_MS = 60 * SECOND
 /** Linux follows at most this many symbolic links, one after the other. */
 const MAX_LINKS = 40
 
@@ -198,35 +188,4 @@ function createLockFile(lockPath: string, path: string): void {
 function pidIn(lockPath: string): string {
   const bytes = readFileSync(lockPath)
   return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
-}
-
-/**
- * The file in which an import announces when it expects to end. It is not a row of the database, because other connections
- * cannot read a row before the import commits.
- */
-const announcementPath = (path: string) => `${realPathOf(path)}-importing`
-
-export function newWritePause(path: string): WritePause {
-  return {
-    isServiceRunning: () => isServiceRunning(path),
-    announce: (seconds) => {
-      const file = announcementPath(path)
-      // The rename is atomic, so the service never reads an incomplete file.
-      writeFileSync(`${file}.new`, JSON.stringify({ endsAt: Date.now() + seconds * SECOND }))
-      renameSync(`${file}.new`, file)
-    },
-    withdraw: () => rmSync(announcementPath(path), { force: true }),
-  }
-}
-
-/** The seconds until the announced end of an import, at least 1; `undefined` if no import is announced. */
-export function secondsUntilImportEnds(path: string): number | undefined {
-  try {
-    const { endsAt }: { endsAt?: unknown } = JSON.parse(readFileSync(announcementPath(path), 'utf8'))
-    if (typeof endsAt !== 'number') return undefined
-    const leftMs = endsAt - Date.now()
-    return leftMs < -STALE_AFTER_MS ? undefined : Math.max(1, Math.ceil(leftMs / SECOND))
-  } catch {
-    return undefined
-  }
 }

@@ -19,10 +19,10 @@ import { webhookMethods } from '../webhooks.ts'
 import { Reader, type ReaderWorker, searchMethods, workerAddress } from '../workers.ts'
 import { backUp, requireOpenable, saveLostDatabase } from './backup.ts'
 import { Connection, type Disk } from './connection.ts'
-import { lockForServing, newWritePause, realPathOf } from './database-files.ts'
+import { lockForServing, realPathOf } from './database-files.ts'
 import { toSqlite } from './dialect.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
-import { openImport } from './import.ts'
+import { importMethods } from './import.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderData } from './read-connection.ts'
@@ -81,7 +81,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...adjustmentMethods(reader),
     listRecentHistory,
     listPetEdits,
-    ...petMethods(connection, now),
+    ...petMethods(connection),
     ...searchMethods(reader, clock),
     ...orders,
     listAvailability,
@@ -91,10 +91,10 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
     openLimits: (limitClock) => LimitLedger.open(ledgerStore(connection), limitClock),
-    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...transferMethods(connection, clock),
+    ...importMethods(connection, now),
     ...contentMethods(connection),
     backupTo: (backupPath) => backUp(connection, backupPath),
-    writePause: newWritePause(path),
     findDamage: () => findDamage(connection),
     ...clockMethods(connection, options.clock === undefined ? steadyClock : undefined, 'this machine'),
     findWrongSettings: async () => [],

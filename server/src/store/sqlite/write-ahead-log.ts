@@ -270,11 +270,12 @@ export class Checkpointer {
 
   async #run(): Promise<void> {
     let copiedBefore = 0
-    while (!this.#file.isLongerThan(2 * this.#maxBytes)) {
+    // The first step is never the last one: after an import, it copies a log that is many times as long as it should be.
+    do {
       const copied = await this.#copyLog()
       if (copied - copiedBefore < SHORT_STEP_PAGES) break
       copiedBefore = copied
-    }
+    } while (!this.#file.isLongerThan(2 * this.#maxBytes))
     this.#lastStep = this.#copyLog()
     await this.#lastStep
     this.#lastStep = undefined

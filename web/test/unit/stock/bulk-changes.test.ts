@@ -50,6 +50,7 @@ test('2,500 pets are changed by three requests and back by three, and the histor
   expect(json).toMatchObject([
     { before: 7, after: 10, reason: 'corrected', reference: 'undo of shelf 4' },
     { before: 10, after: 7, reason: 'counted', reference: 'shelf 4' },
+    { before: 0 },
   ])
 })
 
