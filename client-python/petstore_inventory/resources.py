@@ -189,8 +189,8 @@ class AdjustmentsMethods(Resource):
         """
         Returns the adjustments that match every given parameter, the latest recorded first, in pages:
         deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was
-        created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer
-        adjustments than `limit`, or none, and still link to the next page.
+        created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or
+        one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page.
         """
         return self._transport.pages("/inventory/adjustments", query={"petId": pet_id, "reason": reason, "keyId": key_id, "reference": reference, "orderId": order_id, "since": since, "until": until, "limit": page_size}, **options)
 

@@ -307,7 +307,7 @@ export type AdjustmentsMethods = ReturnType<typeof adjustmentsMethods>
 
 export function adjustmentsMethods(api: Api) {
   return {
-    /** Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer adjustments than `limit`, or none, and still link to the next page. */
+    /** Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page. */
     list: (options: ListAdjustmentsQuery & CallOptions = {}): List<Adjustment> =>
       api.list<Adjustment>('/inventory/adjustments', { maxLimit: 200 }, options),
 

@@ -159,7 +159,7 @@ export const adjustInventory = defineOperation('POST', '/inventory/adjustments',
 export const listAdjustments = defineOperation('GET', '/inventory/adjustments', {
   summary: 'List adjustments',
   description:
-    'Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer adjustments than `limit`, or none, and still link to the next page.',
+    'Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page.',
   query: {
     petId: Type.Optional(Int64('Return only adjustments with a line of this pet.')),
     reason: Type.Optional(RecordedReason),

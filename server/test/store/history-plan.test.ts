@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from '../../src/core/values/page.ts'
 import { adjustmentMethods } from '../../src/store/adjustments.ts'
+import { stockFromFacts } from '../../src/store/facts.ts'
 import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
@@ -29,9 +30,12 @@ const EDITS = `
 const ADJUSTMENT_ID = 10n
 const LINES = 50
 const ADJUSTMENT = (numbers: string) => `
-  INSERT INTO log (id, document, kind, pet_id, before, after, at, key_id, counted, detail)
-  SELECT ${ADJUSTMENT_ID} + n, ${ADJUSTMENT_ID}, 'change', 100 + n, 1, 2, 1, 'key_a', 2, CASE n WHEN 0 THEN '{"lines":${LINES}}' END
+  INSERT INTO log (id, document, kind, pet_id, before, after, at, key_id, counted, order_id, detail)
+  SELECT ${ADJUSTMENT_ID} + n, ${ADJUSTMENT_ID}, 'change', 100 + n, 1, 2, 1, 'key_a', 2, 7, CASE n WHEN 0 THEN '{"lines":${LINES}}' END
   FROM ${numbers} WHERE n < ${LINES}`
+
+/** Reads the facts of about an hour before the last counts. */
+const STOCK_WITHOUT_LAST_COUNT = stockFromFacts('1', `document <> ${ROWS + 100}`)
 
 type Methods = ReturnType<typeof historyMethods>
 
@@ -52,6 +56,14 @@ async function statementsOfAdjustment(database: Pick<SqlDatabase, 'rows'>) {
   const { asked, listening } = listen(database)
   const adjustment = await adjustmentMethods(listening).findAdjustment(ADJUSTMENT_ID)
   expect(adjustment?.lines).toHaveLength(LINES)
+  return asked
+}
+
+/** The statements that find the same adjustment by its order. */
+async function statementsOfOrder(database: Pick<SqlDatabase, 'rows'>) {
+  const { asked, listening } = listen(database)
+  const { rows } = await adjustmentMethods(listening).listAdjustments(1, undefined, { orderId: 7n })
+  expect(rows).toMatchObject([{ id: ADJUSTMENT_ID }])
   return asked
 }
 
@@ -100,11 +112,20 @@ test('on SQLite the history of an hour, the edits of a pet and an adjustment are
   expect(await plansOf(await statementsOf(database, 2, readEdits))).toEqual([
     [ofPet('log_of_entries'), previous, previous],
   ])
-  expect(await plansOf(await statementsOfAdjustment(database))).toEqual([
+  const ofAdjustment = [
     ['SEARCH log USING INTEGER PRIMARY KEY (rowid=?)'],
     ['SEARCH log USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
     ['SEARCH log USING INDEX log_of_reversals (reverses=?)'],
+  ]
+  expect(await plansOf(await statementsOfAdjustment(database))).toEqual(ofAdjustment)
+  expect(await plansOf(await statementsOfOrder(database))).toEqual([
+    ['SEARCH log USING INDEX log_of_orders (order_id=? AND rowid>? AND rowid<?)'],
+    ...ofAdjustment,
   ])
+  const [plan = []] = await plansOf([{ text: STOCK_WITHOUT_LAST_COUNT, values: [] }])
+  const recentFacts = 'SEARCH log USING INDEX log_of_facts (pet_id=? AND id>?)'
+  expect(plan.filter((step) => step === recentFacts)).toHaveLength(2)
+  expect(plan.filter((step) => step.startsWith('SCAN'))).toEqual([])
   await database.close()
 })
 
@@ -131,6 +152,9 @@ test('on PostgreSQL the history of an hour, the edits of a pet and an adjustment
     expect(await countRead(await statementsOf(connection, 60, readHour))).toBe(2 * 60)
     expect(await countRead(await statementsOf(connection, 100, readPet))).toBe(101)
     expect(await countRead(await statementsOfAdjustment(connection))).toBe(LINES)
+    expect(await countRead(await statementsOfOrder(connection))).toBeLessThanOrEqual(2 * LINES)
+    const stock = [{ text: STOCK_WITHOUT_LAST_COUNT, values: [] }]
+    expect(await countRead(stock)).toBeLessThan(ROWS / 100)
     // Two statements read both edits, and each edit looks up its previous one.
     expect(await countRead(await statementsOf(connection, 2, readEdits))).toBeLessThanOrEqual(8)
   } finally {
