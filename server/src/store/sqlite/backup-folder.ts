@@ -20,11 +20,14 @@ export interface BackupFolder {
   close(): void
 }
 
-const PARTIAL_SNAPSHOT = '.db.partial'
+const numberText = (number: number) => String(number).padStart(9, '0')
+export const crcText = (crc: number) => crc.toString(16).padStart(8, '0')
 
 export function logName(number: number, crc?: number): string {
   return `${numberText(number)}${crc === undefined ? '' : `-${crcText(crc)}`}.wal`
 }
+
+const PARTIAL_SNAPSHOT = '.db.partial'
 
 export function partialSnapshotName(number: number): string {
   return `${numberText(number)}${PARTIAL_SNAPSHOT}`
@@ -35,56 +38,41 @@ export function snapshotName(number: number, at: number, crc: number): string {
   return `${numberText(number)}-${new Date(at).toISOString().replaceAll(/[-:.]/g, '')}-${crcText(crc)}.db`
 }
 
-function numberText(number: number): string {
-  return String(number).padStart(9, '0')
-}
-
-export function crcText(crc: number): string {
-  return crc.toString(16).padStart(8, '0')
-}
-
-export interface LogFileName {
+interface CopiedFile {
   readonly name: string
   readonly number: number
+}
+
+export interface CopiedLog extends CopiedFile {
   /** `undefined` if the log may still grow. */
   readonly crc: string | undefined
 }
 
-export interface SnapshotName extends LogFileName {
+export interface Snapshot extends CopiedFile {
   readonly at: number
-  readonly crc: string
+  readonly crc: string | undefined
 }
 
-export interface BackupNames {
-  /** Ascending, like the logs. */
-  readonly snapshots: readonly SnapshotName[]
-  readonly logs: readonly LogFileName[]
-  readonly partialSnapshots: readonly string[]
-  readonly lastNumber: number
+const NAME = /^(\d{9})(?:-(\d{8}T\d{9}Z))?(?:-([0-9a-f]{8}))?\.(db|wal)$/
+const COMPACT_TIME = /^(....)(..)(..)T(..)(..)(..)(...)Z$/
+
+/** The complete snapshots and the logs, ascending. Ignores other files. */
+export function parseNames(names: readonly string[]) {
+  const files = names.toSorted().flatMap((name) => {
+    const [, number, time, crc, type] = NAME.exec(name) ?? []
+    return number === undefined ? [] : [{ name, number: Number(number), time, crc, type }]
+  })
+  const snapshots: readonly Snapshot[] = files.flatMap(({ time, ...file }) =>
+    time === undefined
+      ? []
+      : [{ ...file, at: Date.parse(time.replace(COMPACT_TIME, '$1-$2-$3T$4:$5:$6.$7Z')) }],
+  )
+  const logs: readonly CopiedLog[] = files.filter(({ type }) => type === 'wal')
+  return { snapshots, logs }
 }
 
-const SNAPSHOT_NAME = /^(\d{9})-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)(\d{3})Z-([0-9a-f]{8})\.db$/
-const LOG_NAME = /^(\d{9})(?:-([0-9a-f]{8}))?\.wal$/
-
-/** Ignores other files. */
-export function parseNames(names: readonly string[]): BackupNames {
-  const sorted = names.toSorted()
-  const snapshots = sorted.flatMap((name): SnapshotName[] => {
-    const [, number, year, month, day, hour, minute, second, ms, crc] = SNAPSHOT_NAME.exec(name) ?? []
-    if (number === undefined || crc === undefined) return []
-    const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${ms}Z`)
-    return [{ name, number: Number(number), at, crc }]
-  })
-  const logs = sorted.flatMap((name): LogFileName[] => {
-    const [, number, crc] = LOG_NAME.exec(name) ?? []
-    return number === undefined ? [] : [{ name, number: Number(number), crc }]
-  })
-  return {
-    snapshots,
-    logs,
-    partialSnapshots: sorted.filter((name) => name.endsWith(PARTIAL_SNAPSHOT)),
-    lastNumber: Math.max(0, ...[...snapshots, ...logs].map(({ number }) => number)),
-  }
+export function isPartialSnapshot(name: string): boolean {
+  return name.endsWith(PARTIAL_SNAPSHOT)
 }
 
 /** Some commits are neither in the folder nor in the log any more: the copy continues with a new snapshot. */

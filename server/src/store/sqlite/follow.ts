@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
-import { parseNames, type SnapshotName } from './backup-folder.ts'
+import { parseNames, type Snapshot } from './backup-folder.ts'
 import { followerMark, lockForServing, realPathOf } from './database-files.ts'
 import {
   applyLog,
@@ -70,7 +70,7 @@ export class Follower {
   }
 
   /** The file is replaced by a database that is complete: the snapshot with the beginning of its log. */
-  #startFrom(snapshot: SnapshotName | undefined): FollowerPosition {
+  #startFrom(snapshot: Snapshot | undefined): FollowerPosition {
     if (snapshot === undefined) throw new OpenRefused(`${this.#folder} has no complete snapshot yet`)
     const partial = `${this.#path}.partial`
     if (!copySnapshot(this.#folder, snapshot, partial)) throw new OpenRefused(`${snapshot.name} is damaged`)

@@ -4,6 +4,7 @@ import { type Clock, DAY, SECOND } from '../../core/values/clock.ts'
 import {
   type BackupFolder,
   BackupGap,
+  isPartialSnapshot,
   logName,
   parseNames,
   partialSnapshotName,
@@ -11,15 +12,13 @@ import {
 } from './backup-folder.ts'
 import { finishesWithin } from './health.ts'
 import {
-  checksumOfFrame,
-  commitsAfter,
   FRAME_HEADER_BYTES,
-  LOG_HEADER_BYTES,
-  type LogHeader,
-  type LogPosition,
-  parseLogHeader,
-  startOfLog,
-} from './wal-frames.ts'
+  frameBytesOf,
+  HEADER_BYTES,
+  SALTS_OFFSET,
+  saltsOf,
+  saltsOfFrame,
+} from './write-ahead-log.ts'
 
 const SNAPSHOT_EVERY_MS = DAY
 /** A week covers a mistake that is found after a weekend. A longer past is the task of nightly backups. */
@@ -32,16 +31,22 @@ const SNAPSHOT_STEP_MS = 200
 /** Writes wait while the rest of the log is read into memory. */
 const MAX_REST_BYTES = 8 * CHUNK_BYTES
 
+/** The end of the last commit in the log. */
+interface LogEnd {
+  readonly header: Buffer
+  readonly position: number
+  /** The header of the last frame. Its checksum covers the whole log up to this frame. */
+  readonly lastFrame: Buffer
+}
+
 /** The log that is being copied, and all that follow it without a gap. */
 interface Chain {
   number: number
-  /** `undefined` while the log is empty. */
-  header: LogHeader | undefined
-  /** The position up to which the log is in the folder. */
-  copied: LogPosition | undefined
+  /** What is in the folder; `undefined` if nothing of this log is. */
+  copied: LogEnd | undefined
   crc: number
   /** The end of a log that has been restarted. It is in memory until it is in the folder. */
-  rest: { readonly bytes: Buffer; readonly position: LogPosition } | undefined
+  rest: { readonly bytes: Buffer; readonly end: LogEnd } | undefined
   snapshot: SnapshotCopy | undefined
   lastSnapshotAt: number | undefined
 }
@@ -78,6 +83,8 @@ export class LogCopy {
   readonly #clock: Clock
   readonly #log: number
   readonly #writer: Database
+  readonly #probe: Database
+  readonly #logState
   #mark: Database
   #nextMark: Database
   #chain: Chain | undefined
@@ -89,6 +96,9 @@ export class LogCopy {
     this.#clock = clock
     this.#log = openSync(`${databasePath}-wal`, 'r')
     this.#writer = new Database(databasePath, { readwrite: true, create: false })
+    this.#probe = new Database(databasePath, { readonly: true, safeIntegers: true })
+    // Checkpoints nothing, but returns the number of frames in the log.
+    this.#logState = this.#probe.query<{ log: bigint }, []>('PRAGMA wal_checkpoint(NOOP)')
     this.#mark = new Database(databasePath, { readonly: true })
     this.#nextMark = new Database(databasePath, { readonly: true })
   }
@@ -134,7 +144,7 @@ export class LogCopy {
   }
 
   close(): void {
-    for (const database of [this.#writer, this.#mark, this.#nextMark]) database.close()
+    for (const database of [this.#writer, this.#probe, this.#mark, this.#nextMark]) database.close()
     closeSync(this.#log)
     this.#parts.folder.close()
   }
@@ -160,12 +170,13 @@ export class LogCopy {
   /** The number that is left out shows the gap. */
   async #startChain(): Promise<Chain> {
     const { folder } = this.#parts
-    const { partialSnapshots, lastNumber } = parseNames(await folder.list())
+    const names = await folder.list()
     folder.lock()
-    for (const name of partialSnapshots) await folder.remove(name)
+    for (const name of names.filter(isPartialSnapshot)) await folder.remove(name)
+    const { snapshots, logs } = parseNames(names)
+    const number = Math.max(0, ...[...snapshots, ...logs].map((file) => file.number)) + 2
     return {
-      number: lastNumber + 2,
-      header: undefined,
+      number,
       copied: undefined,
       crc: 0,
       rest: undefined,
@@ -176,31 +187,25 @@ export class LogCopy {
 
   async #copyLogs(chain: Chain): Promise<void> {
     if (chain.rest !== undefined) {
-      const { bytes, position } = chain.rest
-      await this.#copyUpTo(chain, position, (start, end) => bytes.subarray(start, end))
+      const { bytes, end } = chain.rest
+      await this.#copyUpTo(chain, end, (from, to) => bytes.subarray(from, to))
       chain.rest = undefined
     }
-    const header = this.#readHeader()
-    if (header === undefined) return
-    if (chain.header?.salts.equals(header.salts) !== true) await this.#followRestart(chain, header)
-    this.#requireContinuation(chain, header)
-    const start = chain.copied ?? startOfLog(header)
-    const begin = chain.copied?.end ?? 0
-    const last = lastOf(commitsAfter(start, header, this.#readLog))
-    if (last === undefined) return
+    const end = this.#readEnd()
+    if (end === undefined) return
+    if (chain.copied !== undefined && !isSameLog(chain.copied, end)) await this.#followRestart(chain, end)
+    this.#requireContinuation(chain)
+    const begin = chain.copied?.position ?? 0
+    if (end.position === begin) return
     // A power cut must not leave a commit in the folder that is not in the database.
     fdatasyncSync(this.#log)
-    await this.#copyUpTo(chain, last, (from, to) => this.#read(begin + from, to - from))
+    await this.#copyUpTo(chain, end, (from, to) => this.#read(begin + from, to - from))
   }
 
   /** `read` returns bytes after those that are copied. */
-  async #copyUpTo(
-    chain: Chain,
-    position: LogPosition,
-    read: (from: number, to: number) => Buffer,
-  ): Promise<void> {
-    const begin = chain.copied?.end ?? 0
-    const length = position.end - begin
+  async #copyUpTo(chain: Chain, end: LogEnd, read: (from: number, to: number) => Buffer): Promise<void> {
+    const begin = chain.copied?.position ?? 0
+    const length = end.position - begin
     let { crc } = chain
     for (let from = 0; from < length; from += CHUNK_BYTES) {
       const bytes = read(from, Math.min(from + CHUNK_BYTES, length))
@@ -209,41 +214,36 @@ export class LogCopy {
       crc = Bun.hash.crc32(bytes, crc)
     }
     chain.crc = crc
-    chain.copied = position
+    chain.copied = end
   }
 
   /** SQLite has restarted the log. The mark guarantees that the whole previous log is copied. */
-  async #followRestart(chain: Chain, header: LogHeader): Promise<void> {
-    if (chain.header !== undefined) {
-      if (header.restarts !== (chain.header.restarts + 1) >>> 0) {
-        throw new BackupGap('the log was restarted before it was copied')
-      }
-      await this.#parts.folder.rename(logName(chain.number), logName(chain.number, chain.crc))
-      chain.number++
+  async #followRestart(chain: Chain, end: LogEnd): Promise<void> {
+    if (restartsOf(end) !== (restartsOf(chain.copied ?? end) + 1) >>> 0) {
+      throw new BackupGap('the log was restarted before it was copied')
     }
-    chain.header = header
+    await this.#parts.folder.rename(logName(chain.number), logName(chain.number, chain.crc))
+    chain.number++
     chain.copied = undefined
     chain.crc = 0
   }
 
   /** Throws if a commit that was copied has been replaced, because it failed after it was written. */
-  #requireContinuation({ copied }: Chain, { frameBytes }: LogHeader): void {
+  #requireContinuation({ copied }: Chain): void {
     if (copied === undefined) return
-    const lastFrame = this.#read(copied.end - frameBytes, FRAME_HEADER_BYTES)
-    if (!checksumOfFrame(lastFrame).equals(copied.checksum)) throw new BackupGap('the log has changed')
+    const lastFrame = this.#read(copied.position - frameBytesOf(copied.header), FRAME_HEADER_BYTES)
+    if (!lastFrame.equals(copied.lastFrame)) throw new BackupGap('the log has changed')
   }
 
-  /** Reads what is not copied yet into memory. Returns false if it is too much. */
+  /** Reads what is not copied yet into memory. Returns false if it is too much, or the log was restarted a moment ago. */
   #keepRest(chain: Chain): boolean {
-    const { header, copied } = chain
-    // Restarted a moment ago, or not copied at all.
-    if (chain.rest !== undefined || header === undefined || copied === undefined) return false
-    if (this.#readHeader()?.salts.equals(header.salts) !== true) return false
-    this.#requireContinuation(chain, header)
-    const position = lastOf(commitsAfter(copied, header, this.#readLog))
-    if (position === undefined) return true
-    if (position.end - copied.end > MAX_REST_BYTES) return false
-    chain.rest = { bytes: this.#read(copied.end, position.end - copied.end), position }
+    const { copied } = chain
+    const end = this.#readEnd()
+    if (chain.rest !== undefined || copied === undefined || end === undefined) return false
+    const length = end.position - copied.position
+    if (!isSameLog(copied, end) || length > MAX_REST_BYTES) return false
+    this.#requireContinuation(chain)
+    chain.rest = { bytes: this.#read(copied.position, length), end }
     return true
   }
 
@@ -293,25 +293,30 @@ export class LogCopy {
     }
   }
 
-  #readHeader(): LogHeader | undefined {
-    const bytes = this.#read(0, LOG_HEADER_BYTES)
-    if (bytes.length === 0) return undefined
-    const header = parseLogHeader(bytes)
-    if (header === undefined) throw new Error('the header of the write-ahead log cannot be read')
-    return header
+  /** `undefined` if the log is empty. */
+  #readEnd(): LogEnd | undefined {
+    for (;;) {
+      const header = this.#read(0, HEADER_BYTES)
+      const frames = Number(this.#logState.get()?.log ?? 0n)
+      if (header.length < HEADER_BYTES || frames <= 0) return undefined
+      const position = HEADER_BYTES + frames * frameBytesOf(header)
+      const lastFrame = this.#read(position - frameBytesOf(header), FRAME_HEADER_BYTES)
+      if (saltsOfFrame(lastFrame).equals(saltsOf(header))) return { header, position, lastFrame }
+      // SQLite has restarted the log after the header was read. The mark allows this only once.
+    }
   }
 
   #read(position: number, length: number): Buffer {
     return readFrom(this.#log, position, length)
   }
-
-  readonly #readLog = (position: number): Buffer => this.#read(position, CHUNK_BYTES)
 }
 
-function lastOf<T>(values: Iterable<T>): T | undefined {
-  let last: T | undefined
-  for (const value of values) last = value
-  return last
+function isSameLog(one: LogEnd, other: LogEnd): boolean {
+  return saltsOf(one.header).equals(saltsOf(other.header))
+}
+
+function restartsOf({ header }: LogEnd): number {
+  return header.readUInt32BE(SALTS_OFFSET)
 }
 
 function readFrom(file: number, position: number, length: number): Buffer {

@@ -2,9 +2,9 @@ import { Database } from 'bun:sqlite'
 import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
-import { crcText, type LogFileName, parseNames, type SnapshotName } from './backup-folder.ts'
+import { type CopiedLog, crcText, parseNames, type Snapshot } from './backup-folder.ts'
 import { copyFile, removeDatabase } from './database-files.ts'
-import { commitsAfter, LOG_HEADER_BYTES, parseLogHeader, startOfLog } from './wal-frames.ts'
+import { frameBytesOf, HEADER_BYTES } from './write-ahead-log.ts'
 
 const CHUNK_BYTES = 1024 * 1024
 
@@ -49,13 +49,13 @@ export function rebuildDatabase(folder: string, target: string, at: number | und
 }
 
 /** The first log may be missing, because nothing was written after the snapshot. */
-export function followingLogs({ number }: SnapshotName, logs: readonly LogFileName[]): LogFileName[] {
+export function followingLogs({ number }: Snapshot, logs: readonly CopiedLog[]): CopiedLog[] {
   const later = logs.filter((log) => log.number >= number)
   return later.filter((log, index) => log.number === number + index)
 }
 
 /** Returns false if the snapshot is damaged. */
-export function copySnapshot(folder: string, { name, crc }: SnapshotName, target: string): boolean {
+export function copySnapshot(folder: string, { name, crc }: Snapshot, target: string): boolean {
   removeDatabase(target)
   copyFile(join(folder, name), target)
   return crcText(crcOfFile(target)) === crc
@@ -64,7 +64,7 @@ export function copySnapshot(folder: string, { name, crc }: SnapshotName, target
 /** Returns the number of the last log that was needed; `undefined` if there is none. */
 function applyLogs(
   folder: string,
-  logs: readonly LogFileName[],
+  logs: readonly CopiedLog[],
   target: string,
   at: number | undefined,
 ): number | undefined {
@@ -78,7 +78,7 @@ function applyLogs(
 }
 
 /** Throws if the log is damaged. Only the last one may be incomplete. */
-export function readLog(folder: string, { name, crc }: LogFileName, isLast: boolean): Buffer {
+export function readLog(folder: string, { name, crc }: CopiedLog, isLast: boolean): Buffer {
   const bytes = readFileSync(join(folder, name))
   const isIntact = crc === undefined ? isLast : crcText(Bun.hash.crc32(bytes)) === crc
   if (isIntact) return bytes
@@ -96,21 +96,18 @@ export function applyLog(bytes: Buffer, target: string): void {
   }
 }
 
-/** The end of the last commit until `at`; `undefined` if this is the end of the log. */
+/** The end of the frames with which SQLite recovers the last commit until `at`; `undefined` if this is the whole log. */
 function endBefore(bytes: Buffer, target: string, at: number): number | undefined {
   if (isUntil(bytes, target, at)) return undefined
-  const header = parseLogHeader(bytes)
-  if (header === undefined) return 0
-  const read = (position: number) => bytes.subarray(position, position + CHUNK_BYTES)
-  const ends = [...commitsAfter(startOfLog(header), header, read)].map(({ end }) => end)
+  const endOf = (frames: number) => HEADER_BYTES + frames * frameBytesOf(bytes)
   let low = 0
-  let high = ends.length
+  let high = Math.floor((bytes.length - HEADER_BYTES) / frameBytesOf(bytes))
   while (low < high) {
-    const middle = (low + high) >> 1
-    if (isUntil(bytes.subarray(0, ends[middle]), target, at)) low = middle + 1
-    else high = middle
+    const middle = (low + high + 1) >> 1
+    if (isUntil(bytes.subarray(0, endOf(middle)), target, at)) low = middle
+    else high = middle - 1
   }
-  return ends[low - 1] ?? LOG_HEADER_BYTES
+  return endOf(low)
 }
 
 /** Whether no change in the database is later than `at`, with this log. Leaves the database as it is. */

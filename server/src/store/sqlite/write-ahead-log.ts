@@ -3,14 +3,27 @@ import { ServiceError } from '../../core/values/errors.ts'
 import type { Reader } from '../workers.ts'
 import { copyBytes, isLost } from './database-files.ts'
 import type { LogBackup } from './log-backup.ts'
-import {
-  FRAME_HEADER_BYTES,
-  FRAME_SALTS_OFFSET,
-  LOG_HEADER_BYTES,
-  PAGE_SIZE_OFFSET,
-  SALTS_BYTES,
-  SALTS_OFFSET,
-} from './wal-frames.ts'
+
+/** The format of the file: https://sqlite.org/fileformat2.html#walformat */
+export const HEADER_BYTES = 32
+const PAGE_SIZE_OFFSET = 8
+/** Random numbers that change with every restart of the log. The first one grows by one. Each frame repeats them. */
+export const SALTS_OFFSET = 16
+const SALTS_BYTES = 8
+export const FRAME_HEADER_BYTES = 24
+const FRAME_SALTS_OFFSET = 8
+
+export function frameBytesOf(header: Buffer): number {
+  return FRAME_HEADER_BYTES + header.readUInt32BE(PAGE_SIZE_OFFSET)
+}
+
+export function saltsOf(header: Buffer): Buffer {
+  return header.subarray(SALTS_OFFSET, SALTS_OFFSET + SALTS_BYTES)
+}
+
+export function saltsOfFrame(frame: Buffer): Buffer {
+  return frame.subarray(FRAME_SALTS_OFFSET, FRAME_SALTS_OFFSET + SALTS_BYTES)
+}
 
 /**
  * Flushes the write-ahead log of an open database. SQLite keeps using the same file while this process has a connection open:
@@ -20,7 +33,7 @@ import {
  */
 export class WalFile {
   readonly #descriptor: number
-  readonly #header = Buffer.alloc(LOG_HEADER_BYTES)
+  readonly #header = Buffer.alloc(HEADER_BYTES)
   readonly #frameSalts = Buffer.alloc(SALTS_BYTES)
 
   /** Must be called after the first read or write, which creates the file. Returns `undefined` if there is no such file. */
@@ -63,14 +76,13 @@ export class WalFile {
   /** Whether the log is longer than this. The size of the file does not show it, because a restart does not shorten the file. */
   isLongerThan(bytes: number): boolean {
     // An empty file has no header.
-    const headerLength = readSync(this.#descriptor, this.#header, 0, LOG_HEADER_BYTES, 0)
+    const headerLength = readSync(this.#descriptor, this.#header, 0, HEADER_BYTES, 0)
     this.#header.fill(0, headerLength)
-    const frameBytes = FRAME_HEADER_BYTES + this.#header.readUInt32BE(PAGE_SIZE_OFFSET)
-    const frame = Math.max(0, Math.floor((bytes - LOG_HEADER_BYTES) / frameBytes))
-    const position = LOG_HEADER_BYTES + frame * frameBytes + FRAME_SALTS_OFFSET
+    const frameBytes = frameBytesOf(this.#header)
+    const frame = Math.max(0, Math.floor((bytes - HEADER_BYTES) / frameBytes))
+    const position = HEADER_BYTES + frame * frameBytes + FRAME_SALTS_OFFSET
     const length = readSync(this.#descriptor, this.#frameSalts, 0, SALTS_BYTES, position)
-    const salts = this.#header.subarray(SALTS_OFFSET, SALTS_OFFSET + SALTS_BYTES)
-    return length === SALTS_BYTES && this.#frameSalts.equals(salts)
+    return length === SALTS_BYTES && this.#frameSalts.equals(saltsOf(this.#header))
   }
 
   /** Whether this file still has its name. */
