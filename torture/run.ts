@@ -8,7 +8,9 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
+import { backupTask } from '../server/test/faults/backup/task.ts'
 import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
+import { backupSimTask } from '../server/test/sim/backup-task.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { connectionsTask } from './connections-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
@@ -24,6 +26,8 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
+  backupSimTask,
+  backupTask,
   failoverTask,
   patroniTask,
   pgbouncerTask,

@@ -67,6 +67,8 @@ interface LogCopyParts {
   readonly databaseFile: number
   readonly folder: BackupFolder
   readonly clock?: Clock
+  /** The size of each write. */
+  readonly chunkBytes?: number
 }
 
 /**
@@ -81,6 +83,7 @@ interface LogCopyParts {
 export class LogCopy {
   readonly #parts: LogCopyParts
   readonly #clock: Clock
+  readonly #chunkBytes: number
   readonly #log: number
   readonly #writer: Database
   readonly #probe: Database
@@ -91,9 +94,10 @@ export class LogCopy {
   #running: Promise<void> | undefined
 
   constructor(parts: LogCopyParts) {
-    const { databasePath, clock = Date.now } = parts
+    const { databasePath, clock = Date.now, chunkBytes = CHUNK_BYTES } = parts
     this.#parts = parts
     this.#clock = clock
+    this.#chunkBytes = chunkBytes
     this.#log = openSync(`${databasePath}-wal`, 'r')
     this.#writer = new Database(databasePath, { readwrite: true, create: false })
     this.#probe = new Database(databasePath, { readonly: true, safeIntegers: true })
@@ -207,8 +211,8 @@ export class LogCopy {
     const begin = chain.copied?.position ?? 0
     const length = end.position - begin
     let { crc } = chain
-    for (let from = 0; from < length; from += CHUNK_BYTES) {
-      const bytes = read(from, Math.min(from + CHUNK_BYTES, length))
+    for (let from = 0; from < length; from += this.#chunkBytes) {
+      const bytes = read(from, Math.min(from + this.#chunkBytes, length))
       await this.#parts.folder.write(logName(chain.number), bytes, begin + from)
       if (chain !== this.#chain) throw new BackupGap('the log has become too long')
       crc = Bun.hash.crc32(bytes, crc)
@@ -269,7 +273,7 @@ export class LogCopy {
     const partial = partialSnapshotName(snapshot.number)
     const endsAt = performance.now() + SNAPSHOT_STEP_MS
     do {
-      const bytes = readFrom(databaseFile, snapshot.position, CHUNK_BYTES)
+      const bytes = readFrom(databaseFile, snapshot.position, this.#chunkBytes)
       if (bytes.length === 0) {
         snapshot.completedAt ??= this.#clock()
         await folder.rename(partial, snapshotName(snapshot.number, snapshot.completedAt, snapshot.crc))

@@ -33,10 +33,14 @@ export function rebuildDatabase(folder: string, target: string, at: number | und
       notes.push(`${snapshot.name} is damaged, so an earlier snapshot was used`)
       continue
     }
-    const lastNumber = applyLogs(folder, followingLogs(snapshot, logs), target, at) ?? snapshot.number
-    const unused = at === undefined ? logs.filter(({ number }) => number > lastNumber) : []
-    if (unused[0] !== undefined) {
-      notes.push(`the changes in ${unused[0].name} and later logs are missing: no snapshot leads to them`)
+    const following = followingLogs(snapshot, logs)
+    const isCut = applyLogs(folder, following, target, at)
+    const lastNumber = following.at(-1)?.number ?? snapshot.number
+    const unused = isCut ? undefined : logs.find(({ number }) => number > lastNumber)
+    if (unused !== undefined) {
+      notes.push(
+        `the changes in ${unused.name} and later are not included: no suitable snapshot leads to them`,
+      )
     }
     return { lastChange: readLastChange(target), notes }
   }
@@ -61,20 +65,20 @@ export function copySnapshot(folder: string, { name, crc }: Snapshot, target: st
   return crcText(crcOfFile(target)) === crc
 }
 
-/** Returns the number of the last log that was needed; `undefined` if there is none. */
+/** Returns whether changes after `at` were left out. */
 function applyLogs(
   folder: string,
   logs: readonly CopiedLog[],
   target: string,
   at: number | undefined,
-): number | undefined {
+): boolean {
   for (const [index, log] of logs.entries()) {
     const bytes = readLog(folder, log, index === logs.length - 1)
     const end = at === undefined ? undefined : endBefore(bytes, target, at)
     applyLog(end === undefined ? bytes : bytes.subarray(0, end), target)
-    if (end !== undefined) return log.number
+    if (end !== undefined) return true
   }
-  return logs.at(-1)?.number
+  return false
 }
 
 /** Throws if the log is damaged. Only the last one may be incomplete. */

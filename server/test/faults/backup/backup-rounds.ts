@@ -6,8 +6,10 @@ import { restoreSqlite } from '../../../src/store/sqlite/backup.ts'
 import { serve } from '../../cli/running-petstore.ts'
 import { stockUp } from '../../postgres/shop.ts'
 import { until } from '../../support/until.ts'
+import { fillDisk, mountSmallDisk, unmount } from '../disk/full-disk.ts'
 
 const CALLERS = 16
+const FULL_FOLDER_MEGABYTES = 1_000
 const PET_IDS = Array.from({ length: CALLERS }, (_, index) => index + 1)
 /** What the loss of the disk may cost. */
 export const MAX_LOSS_MS = 1_000
@@ -238,6 +240,33 @@ export async function runRound({ isKilledFirst, ms, through, random }: RoundOpti
     return { lossMs, updates: shop.acknowledged.length, violations }
   } finally {
     shop.closeForCallers()
+    shop.remove()
+  }
+}
+
+/** The folder is full for a time, during which the service goes on. After it has recovered, the database is lost. */
+export async function runFullFolderRound(fullMs: number): Promise<RoundResult> {
+  const shop = await DoomedShop.open((folder) => mountSmallDisk(folder, FULL_FOLDER_MEGABYTES))
+  try {
+    await until(() => shop.hasSnapshot())
+    shop.pauseMs = 20
+    const updating = shop.update()
+    const filler = fillDisk(shop.backup)
+    await Bun.sleep(fullMs)
+    const updates = shop.acknowledged.length
+    filler.free()
+    await Bun.sleep(MAX_LOSS_MS)
+    await until(async () => (await shop.readiness()).warnings === undefined)
+    const lostAt = await shop.lose({ isKilledFirst: true })
+    await updating
+    shop.restore()
+    const lossMs = shop.lossMs(lostAt)
+    const violations = lossMs > MAX_LOSS_MS ? [`an update from ${Math.round(lossMs)} ms before was lost`] : []
+    if (updates === 0) violations.push('no update while the folder was full')
+    return { lossMs, updates: shop.acknowledged.length, violations }
+  } finally {
+    shop.closeForCallers()
+    unmount(shop.backup)
     shop.remove()
   }
 }
