@@ -6,7 +6,7 @@ import { PROGRAM } from './petstore.ts'
 const PAGE = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8')
 
 /** The command blocks in a section of docs/backup.md, exactly as printed. */
-export function printedBlocks(heading: string, language: 'sh' | 'cron'): string[] {
+export function printedBlocks(heading: string, language: 'sh' | 'cron' | 'ini'): string[] {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(heading)) ?? ''
   return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, block]) => block ?? '',

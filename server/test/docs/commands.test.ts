@@ -36,6 +36,8 @@ const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'npx openapi': 'npm run generators',
   'npm install': 'client/test installs the packed client',
   'pip install': 'client-python is installed by its test',
+  pgbackrest: 'server/test/postgres/pgbackrest',
+  pg_ctlcluster: 'server/test/postgres/pgbackrest',
   pg_dump: 'server/test/postgres/restore',
   'export DATABASE_URL=postgres': 'server/test/cli/copy',
   './install.sh': 'server/test/packaging/package installs into a folder',
