@@ -10,13 +10,10 @@ export function addFollowCommand(program: PetstoreCommand): void {
   program
     .command('follow')
     .description(
-      'Keep a file on another machine a second behind a service with --backup-to, until it is stopped. Then petstore serve can take over with this file.',
+      'Keep a file on a spare machine up to date with a service, until stopped. Then petstore serve can take over with it.',
     )
     .argument('<folder>', 'the folder of petstore serve --backup-to')
-    .argument(
-      '<file>',
-      'the database to keep up to date; it must not exist yet, or have followed a backup before',
-    )
+    .argument('<file>', 'the database to keep up to date: a new file, or one that has followed before')
     .action(follow)
 }
 
