@@ -2,10 +2,12 @@ import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   appendFileSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,6 +17,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
+import { openBackupFolder } from '../../src/store/sqlite/backup-folder.ts'
+import { LogCopy } from '../../src/store/sqlite/log-copy.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { memoryFolder } from '../support/memory-folder.ts'
@@ -238,4 +242,40 @@ describe('a damaged folder', () => {
     appendFileSync(join(backup(), namesEndingIn('.wal').at(-1) ?? ''), Buffer.alloc(3_000, 7))
     expect(restoredQuantity()).toBe(quantity)
   })
+})
+
+test('a snapshot is not completed if the copy was given up while the folder did not answer', async () => {
+  const database = new Database(path())
+  database.run('PRAGMA journal_mode = WAL')
+  database.run('CREATE TABLE stock (quantity INTEGER)')
+  const databaseFile = openSync(path(), 'r')
+  const written = Promise.withResolvers<void>()
+  const answer = Promise.withResolvers<void>()
+  const folderOfBackup = openBackupFolder(backup())
+  const logCopy = new LogCopy({
+    databasePath: path(),
+    databaseFile,
+    folder: {
+      ...folderOfBackup,
+      write: async (name, bytes, position) => {
+        if (name.endsWith('.partial')) {
+          written.resolve()
+          await answer.promise
+        }
+        await folderOfBackup.write(name, bytes, position)
+      },
+    },
+  })
+  const copying = logCopy.copy().catch((error: Error) => error.message)
+  await written.promise
+  logCopy.discard()
+  database.run('INSERT INTO stock VALUES (1)')
+  database.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  answer.resolve()
+  expect(await copying).toBe('the log has become too long')
+  expect(namesEndingIn('.db')).toEqual([])
+  expect(await logCopy.copy()).toBe(true)
+  logCopy.close()
+  database.close()
+  closeSync(databaseFile)
 })

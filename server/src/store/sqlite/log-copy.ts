@@ -92,6 +92,7 @@ export class LogCopy {
   #nextMark: Database
   #chain: Chain | undefined
   #running: Promise<void> | undefined
+  #writes = 0
 
   constructor(parts: LogCopyParts) {
     const { databasePath, clock = Date.now, chunkBytes = CHUNK_BYTES } = parts
@@ -113,15 +114,19 @@ export class LogCopy {
     this.#running = this.#copy().finally(() => {
       this.#running = undefined
     })
-    if (!(await finishesWithin(FOLDER_TIMEOUT_MS, this.#running))) {
-      throw new Error(`the folder of the backup has not answered for ${FOLDER_TIMEOUT_MS / SECOND} s`)
+    // A long log takes longer, but not a single write.
+    for (let writesBefore = -1; !(await finishesWithin(FOLDER_TIMEOUT_MS, this.#running)); ) {
+      if (this.#writes === writesBefore) {
+        throw new Error(`the folder of the backup has not answered for ${FOLDER_TIMEOUT_MS / SECOND} s`)
+      }
+      writesBefore = this.#writes
     }
     return this.#chain?.lastSnapshotAt !== undefined
   }
 
   /**
-   * Lets a checkpoint copy the whole log into the database, so that SQLite restarts it. Must not be called during a copy. Other
-   * processes cannot write meanwhile, and this process must not.
+   * Lets a checkpoint copy the whole log into the database, so that SQLite restarts it, unless a copy is still waiting for the
+   * folder. Other processes cannot write meanwhile, and this process must not.
    */
   async restartLog<Result>(checkpoint: () => Promise<Result>): Promise<Result> {
     const chain = this.#chain
@@ -132,7 +137,8 @@ export class LogCopy {
       return checkpoint()
     }
     try {
-      if (chain === undefined || !this.#keepRest(chain)) return await checkpoint()
+      if (chain === undefined || this.#running !== undefined || !this.#keepRest(chain))
+        return await checkpoint()
       endMark(this.#mark)
       return await checkpoint()
     } finally {
@@ -213,12 +219,18 @@ export class LogCopy {
     let { crc } = chain
     for (let from = 0; from < length; from += this.#chunkBytes) {
       const bytes = read(from, Math.min(from + this.#chunkBytes, length))
-      await this.#parts.folder.write(logName(chain.number), bytes, begin + from)
-      if (chain !== this.#chain) throw new BackupGap('the log has become too long')
+      await this.#write(chain, logName(chain.number), bytes, begin + from)
       crc = Bun.hash.crc32(bytes, crc)
     }
     chain.crc = crc
     chain.copied = end
+  }
+
+  /** Throws if the copy was given up during the call: then the folder does not have all that is in the database file. */
+  async #write(chain: Chain, name: string, bytes: Buffer, position: number): Promise<void> {
+    await this.#parts.folder.write(name, bytes, position)
+    this.#writes++
+    if (chain !== this.#chain) throw new BackupGap('the log has become too long')
   }
 
   /** SQLite has restarted the log. The mark guarantees that the whole previous log is copied. */
@@ -256,7 +268,7 @@ export class LogCopy {
     if (chain.snapshot === undefined && this.#clock() - lastSnapshotAt < SNAPSHOT_EVERY_MS) return
     chain.snapshot ??= { number: chain.number, position: 0, crc: 0, completedAt: undefined }
     try {
-      const completedAt = await this.#continueSnapshot(chain.snapshot)
+      const completedAt = await this.#continueSnapshot(chain, chain.snapshot)
       if (completedAt === undefined) return
       chain.lastSnapshotAt = completedAt
       chain.snapshot = undefined
@@ -268,7 +280,7 @@ export class LogCopy {
   }
 
   /** Copies the next part. Resolves to the time of the snapshot once it is complete. */
-  async #continueSnapshot(snapshot: SnapshotCopy): Promise<number | undefined> {
+  async #continueSnapshot(chain: Chain, snapshot: SnapshotCopy): Promise<number | undefined> {
     const { folder, databaseFile } = this.#parts
     const partial = partialSnapshotName(snapshot.number)
     const endsAt = performance.now() + SNAPSHOT_STEP_MS
@@ -279,7 +291,7 @@ export class LogCopy {
         await folder.rename(partial, snapshotName(snapshot.number, snapshot.completedAt, snapshot.crc))
         return snapshot.completedAt
       }
-      await folder.write(partial, bytes, snapshot.position)
+      await this.#write(chain, partial, bytes, snapshot.position)
       snapshot.crc = Bun.hash.crc32(bytes, snapshot.crc)
       snapshot.position += bytes.length
     } while (performance.now() < endsAt)
