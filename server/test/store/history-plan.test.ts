@@ -4,10 +4,11 @@ import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
-import type { SqlDatabase, SqlValue } from '../../src/store/sql.ts'
+import type { SqlDatabase } from '../../src/store/sql.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { freshFile } from './fresh-file.ts'
+import { type AskedStatement, countRowsRead } from './rows-read.ts'
 
 setDefaultTimeout(120_000)
 
@@ -33,7 +34,7 @@ async function statementsOf(
   size: number,
   read: (methods: Methods) => Promise<Page<unknown>>,
 ) {
-  const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
+  const asked: AskedStatement[] = []
   const listening: Pick<SqlDatabase, 'rows'> = {
     rows: (text, ...values) => {
       asked.push({ text, values })
@@ -56,7 +57,7 @@ test('on SQLite the history of an hour and the edits of a pet are found without 
     SELECT n FROM numbers)`
   database.database.run(EDITS)
   database.database.run(changes(numbers))
-  const plansOf = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+  const plansOf = async (statements: readonly AskedStatement[]) => {
     const plans: string[][] = []
     for (const { text, values } of statements) {
       const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
@@ -89,15 +90,9 @@ test('on PostgreSQL the history of an hour and the edits of a pet read a small p
     await test.run(EDITS)
     await test.run(changes(`generate_series(1, ${ROWS}) AS numbers (n)`))
     await test.run('ANALYZE log')
-    const countRead = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+    const countRead = async (statements: readonly AskedStatement[]) => {
       let read = 0
-      for (const { text, values } of statements) {
-        const [explained] = await connection.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-          ...values,
-        )
-        for (const { Plan } of explained?.['QUERY PLAN'] ?? []) read += rowsRead(Plan)
-      }
+      for (const statement of statements) read += await countRowsRead(connection, 'log', statement)
       return read
     }
     expect(await countRead(await statementsOf(connection, 60, readHour))).toBe(2 * 60)
@@ -109,18 +104,3 @@ test('on PostgreSQL the history of an hour and the edits of a pet read a small p
     await test.drop()
   }
 })
-
-interface PlanNode {
-  readonly Plans?: readonly PlanNode[]
-  readonly 'Relation Name'?: string
-  readonly 'Actual Rows'?: number
-  readonly 'Actual Loops'?: number
-  readonly 'Rows Removed by Filter'?: number
-}
-
-/** The number of log rows read, whether returned or not. */
-function rowsRead(node: PlanNode): number {
-  const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)
-  const ownRows = node['Relation Name'] === 'log' ? own * Number(node['Actual Loops'] ?? 1) : 0
-  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), ownRows)
-}
