@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
 import { simTask } from '../server/test/sim/task.ts'
+import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
 import { connectionsTask } from './hostile/connections-task.ts'
 import { hostileTask } from './hostile/task.ts'
@@ -23,6 +24,7 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
+  factOrderTask,
   failoverTask,
   patroniTask,
   pgbouncerTask,

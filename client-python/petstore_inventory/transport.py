@@ -10,20 +10,21 @@ import socket
 import time
 import uuid
 from collections import deque
-from typing import Any, Deque, Dict, Iterator, Mapping, NamedTuple, Optional, Tuple, TypedDict, Union
-from urllib.parse import parse_qs, urlencode, urlsplit
+from typing import Any, Deque, Dict, Iterator, Mapping, NamedTuple, Optional, Sequence, Tuple, TypedDict, Union
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from .errors import PetstoreError
 
 FIRST_BACK_OFF_SECONDS = 0.3
 LONGEST_BACK_OFF_SECONDS = 10.0
+JSON_TYPE = "application/json"
 TEMPORARY = frozenset({429, 502, 503, 504})
 # With one of these, the service has decided the change. It remembers that with the idempotency key.
 DECIDED = frozenset({404, 409, 412})
 NEXT_PAGE = re.compile(r'<([^>]*)>\s*;\s*rel="?next"?')
 VISIBLE_ASCII = re.compile(r"[\x21-\x7e]{1,255}")
 
-Query = Mapping[str, Union[str, int, bool, None]]
+Query = Mapping[str, Union[str, int, bool, Sequence[str], Sequence[int], None]]
 
 
 class CallOptions(TypedDict, total=False):
@@ -98,14 +99,14 @@ class Transport:
 
     def pages(self, path: str, query: Query = {}, **options: Any) -> Iterator[Any]:
         """Yields the rows of all pages, and requests each page when it is needed."""
-        cursor: Optional[str] = None
+        page: Dict[str, str] = {}
         while True:
-            rows, headers = self.call("GET", path, query={**query, "cursor": cursor}, **options)
+            rows, headers = self.call("GET", path, query={**query, **page}, **options)
             yield from rows
             link = NEXT_PAGE.search(headers.get("Link") or "")
             if link is None:
                 return
-            cursor = parse_qs(urlsplit(link[1]).query)["cursor"][0]
+            page = dict(parse_qsl(urlsplit(link[1]).query))
 
     def write(self, method: str, path: str, body: Any = None, **options: Any) -> Any:
         """Sends a change with an idempotency key, so that retries cannot make it twice."""
@@ -123,17 +124,20 @@ class Transport:
         *,
         query: Query = {},
         body: Any = None,
+        content_type: str = JSON_TYPE,
         idempotency_key: Optional[str] = None,
         if_match: Optional[str] = None,
         timeout: Optional[float] = None,
         retries: Optional[int] = None,
     ) -> Tuple[Any, http.client.HTTPMessage]:
         """Returns the JSON of the response, and its headers."""
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": JSON_TYPE}
         content: Optional[bytes] = None
         if body is not None:
-            headers["Content-Type"] = "application/json"
-            content = json.dumps(body, separators=(",", ":"), allow_nan=False).encode()
+            headers["Content-Type"] = content_type
+            is_json = content_type == JSON_TYPE
+            text = json.dumps(body, separators=(",", ":"), allow_nan=False) if is_json else body
+            content = text.encode()
         if idempotency_key is not None:
             if VISIBLE_ASCII.fullmatch(idempotency_key) is None:
                 raise ValueError("idempotency_key must be 1 to 255 visible ASCII characters")
@@ -277,7 +281,9 @@ def query_text(query: Query) -> str:
     return "?" + urlencode(fields) if fields else ""
 
 
-def wire_text(value: Union[str, int, bool]) -> str:
+def wire_text(value: Union[str, int, bool, Sequence[str], Sequence[int]]) -> str:
+    if isinstance(value, (list, tuple)):
+        return ",".join(str(part) for part in value)
     return ("true" if value else "false") if isinstance(value, bool) else str(value)
 
 

@@ -13,15 +13,21 @@ class ChangeEvent(TypedDict):
     before: int
     after: int
     status: PetStatus
+    reserved: NotRequired[int]
+    available: NotRequired[int]
+    adjustmentId: NotRequired[int]
     at: str
+    occurredAt: str
     keyId: str
-    reason: NotRequired[Reason]
+    reason: NotRequired[RecordedReason]
     reference: NotRequired[str]
 
 
 class OrderEvent(TypedDict):
     change: Literal["created", "changed", "completed", "cancelled", "expired"]
     order: Order
+    reserved: NotRequired[int]
+    available: NotRequired[int]
     at: str
     keyId: str
 
@@ -48,6 +54,7 @@ class PetEvent(TypedDict):
     status: PetStatus
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
     quantity: int
     at: str
     keyId: str
@@ -87,12 +94,52 @@ class InventoryAdjustment(TypedDict):
 
     reason: Reason
     reference: NotRequired[str]
+    note: NotRequired[str]
+    occurredAt: NotRequired[str]
+    onConflict: NotRequired[Literal["fail", "skip"]]
     keepReserved: NotRequired[bool]
     changes: List[AdjustmentChange]
 
 
 class AdjustmentResult(TypedDict):
+    id: int
+    reason: NotRequired[RecordedReason]
+    reference: NotRequired[str]
+    note: NotRequired[str]
+    occurredAt: str
+    recordedAt: str
+    keyId: str
+    orderId: NotRequired[int]
+    reverses: NotRequired[int]
+    reversedBy: List[int]
+    lines: List[AdjustmentLine]
     items: List[InventoryItem]
+    skipped: NotRequired[List[ErrorDetail]]
+
+
+class Adjustment(TypedDict):
+    """A delivery, a sale, a count, a return or a correction: the lines of one commit. It never changes; another adjustment can reverse it."""
+
+    id: int
+    reason: NotRequired[RecordedReason]
+    reference: NotRequired[str]
+    note: NotRequired[str]
+    occurredAt: str
+    recordedAt: str
+    keyId: str
+    orderId: NotRequired[int]
+    reverses: NotRequired[int]
+    reversedBy: List[int]
+    lines: List[AdjustmentLine]
+
+
+class Reversal(TypedDict):
+    """Without `lines`, everything that was not reversed yet is reversed. The reason is `correction` by default."""
+
+    reason: NotRequired[ReversalReason]
+    note: NotRequired[str]
+    occurredAt: NotRequired[str]
+    lines: NotRequired[List[ReversedLine]]
 
 
 class Availability(TypedDict):
@@ -110,6 +157,7 @@ class NewPet(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
     quantity: NotRequired[int]
     id: NotRequired[int]
 
@@ -121,6 +169,7 @@ class Pet(TypedDict):
     status: PetStatus
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
 
 
 class PetBatch(TypedDict):
@@ -143,6 +192,7 @@ class PetUpdate(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
+    metadata: NotRequired[Optional[Dict[str, Any]]]
 
 
 class NewCategory(TypedDict):
@@ -197,6 +247,16 @@ class NewOrders(TypedDict):
 
 class CreatedOrders(TypedDict):
     orders: List[Order]
+
+
+class MovementReport(TypedDict):
+    since: str
+    until: str
+    completeSince: NotRequired[str]
+    timeZone: str
+    by: ReportGroup
+    total: MovementRow
+    rows: List[MovementRow]
 
 
 class NewWebhook(TypedDict):
@@ -325,14 +385,28 @@ class KeyLimits(TypedDict):
     bannedUntil: NotRequired[int]
 
 
+class ListedEvent(TypedDict):
+    id: str
+    kind: Literal["change", "order", "low", "recovered", "pet", "removed", "category", "relist"]
+    change: NotRequired[ChangeEvent]
+    order: NotRequired[OrderEvent]
+    low: NotRequired[LowStockEvent]
+    recovered: NotRequired[LowStockEvent]
+    pet: NotRequired[PetEvent]
+    removed: NotRequired[RemovedEvent]
+    category: NotRequired[CategoryEvent]
+
+
 class HistoryEntry(TypedDict):
     id: str
     before: int
     after: int
+    adjustmentId: NotRequired[int]
     at: str
+    occurredAt: str
     keyId: str
     keyName: str
-    reason: NotRequired[Reason]
+    reason: NotRequired[RecordedReason]
     reference: NotRequired[str]
 
 
@@ -341,10 +415,12 @@ class RecentChange(TypedDict):
     id: str
     before: int
     after: int
+    adjustmentId: NotRequired[int]
     at: str
+    occurredAt: str
     keyId: str
     keyName: str
-    reason: NotRequired[Reason]
+    reason: NotRequired[RecordedReason]
     reference: NotRequired[str]
 
 
@@ -354,6 +430,7 @@ class SearchRow(TypedDict):
     categoryId: int
     status: PetStatus
     barcode: NotRequired[str]
+    metadata: NotRequired[Metadata]
     quantity: int
     reserved: int
     lowStockAt: NotRequired[int]
@@ -368,6 +445,7 @@ class CatalogEntry(TypedDict):
     categoryId: int
     barcode: NotRequired[str]
     lowStockAt: NotRequired[int]
+    metadata: NotRequired[Metadata]
 
 
 class PetEdit(TypedDict):
@@ -394,6 +472,24 @@ class OrderChange(TypedDict):
     shipDate: NotRequired[Optional[str]]
     customer: NotRequired[Optional[str]]
     note: NotRequired[Optional[str]]
+
+
+class MovementRow(TypedDict):
+    day: NotRequired[str]
+    petId: NotRequired[int]
+    categoryId: NotRequired[int]
+    keyId: NotRequired[str]
+    reason: NotRequired[Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]]
+    name: NotRequired[str]
+    received: int
+    returned: int
+    sold: int
+    damaged: int
+    lost: int
+    countedUp: int
+    countedDown: int
+    corrected: int
+    change: int
 
 
 class WebhookLag(TypedDict):
@@ -441,6 +537,31 @@ class TestEvent(TypedDict):
     test: bool
 
 
+class AdjustmentLine(TypedDict):
+    petId: int
+    before: int
+    after: int
+    delta: int
+    counted: NotRequired[int]
+    effect: AdjustmentEffect
+    reversed: int
+
+
+class ErrorDetail(TypedDict):
+    index: int
+    petId: NotRequired[int]
+    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "already_reversed", "too_late", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
+    message: str
+    field: NotRequired[str]
+    available: NotRequired[int]
+    state: NotRequired[Literal["complete", "cancelled", "expired"]]
+
+
+class ReversedLine(TypedDict):
+    petId: int
+    quantity: int
+
+
 class PetUpsert(TypedDict):
     """A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId."""
 
@@ -450,6 +571,7 @@ class PetUpsert(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
+    metadata: NotRequired[Optional[Dict[str, Any]]]
     quantity: NotRequired[int]
 
 
@@ -459,34 +581,31 @@ class SecretHint(TypedDict):
     expiresAt: NotRequired[str]
 
 
-class ErrorDetail(TypedDict):
-    index: int
-    petId: NotRequired[int]
-    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
-    message: str
-    field: NotRequired[str]
-    available: NotRequired[int]
-    state: NotRequired[Literal["complete", "cancelled", "expired"]]
-
-
 class DeltaChange(TypedDict):
-    petId: int
+    petId: NotRequired[int]
     delta: int
     expected: NotRequired[int]
+    barcode: NotRequired[str]
 
 
 class CountChange(TypedDict):
-    petId: int
+    petId: NotRequired[int]
     quantity: int
     expected: NotRequired[int]
+    barcode: NotRequired[str]
 
 
-Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
+RecordedReason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected", "correction"]
 OrderUpdate = Union[OrderCompletion, OrderChange]
 EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]
+Metadata = Dict[str, Any]
+Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
+ReversalReason = Literal["correction", "returned"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
+ReportGroup = Literal["day", "pet", "category", "reason", "key"]
 AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]
-EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt"]
+AdjustmentEffect = Literal["applied", "already_counted", "superseded"]
+EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt", "metadata"]

@@ -1,56 +1,34 @@
-import {
-  type Catalog,
-  type Categories,
-  createCatalog,
-  createCategories,
-  createPets,
-  type Pets,
-} from './catalog.ts'
-import type { KeyLimits } from './contract-types.ts'
-import type { IdKind } from './ids.ts'
 import { createInventory, type Inventory } from './inventory.ts'
-import { createKeys, type Keys } from './keys.ts'
 import type { LimitState } from './limit-state.ts'
-import { type CallOptions, type PetstoreClientOptions, readOptions } from './options.ts'
+import { type PetstoreClientOptions, readOptions } from './options.ts'
 import { createOrders, type Orders } from './orders.ts'
-import { createApi } from './request.ts'
+import { Api } from './request.ts'
+import { type LimitsMethods, limitsMethods, Resources } from './resources.ts'
 import { Transport } from './transport.ts'
 import { SYSTEM_TIME, type Time } from './waiting.ts'
-import { createWebhooks, type Webhooks } from './webhooks.ts'
 
-export interface Limits {
-  /** The plan of the key, its permissions and both of its rate-limit windows. */
-  get(options?: CallOptions): Promise<KeyLimits>
+export interface Limits extends LimitsMethods {
   /** The rate limit as the latest response reported it; `undefined` before the first response. */
   readonly latest: LimitState | undefined
 }
 
 /** A client holds one API key. Its calls share one queue, so that together they respect the rate limit of the key. */
-export class PetstoreClient<Ids extends IdKind = 'bigint'> {
-  readonly inventory: Inventory<Ids>
-  readonly orders: Orders<Ids>
-  readonly pets: Pets<Ids>
-  readonly categories: Categories<Ids>
-  readonly catalog: Catalog<Ids>
-  readonly webhooks: Webhooks<Ids>
-  readonly keys: Keys
-  readonly limits: Limits
+export class PetstoreClient extends Resources {
+  override readonly inventory: Inventory
+  override readonly orders: Orders
+  override readonly limits: Limits
 
-  constructor(options: PetstoreClientOptions<Ids>)
+  constructor(options: PetstoreClientOptions)
   /** @internal */
-  constructor(options: PetstoreClientOptions<Ids>, time: Time)
-  constructor(options: PetstoreClientOptions<Ids>, time: Time = SYSTEM_TIME) {
+  constructor(options: PetstoreClientOptions, time: Time)
+  constructor(options: PetstoreClientOptions, time: Time = SYSTEM_TIME) {
     const transport = new Transport(readOptions(options), time)
-    const api = createApi<Ids>(transport)
+    const api = new Api(transport)
+    super(api)
     this.inventory = createInventory(api)
     this.orders = createOrders(api)
-    this.pets = createPets(api)
-    this.categories = createCategories(api)
-    this.catalog = createCatalog(api)
-    this.webhooks = createWebhooks(api)
-    this.keys = createKeys(createApi<'bigint'>(transport))
     this.limits = {
-      get: (callOptions) => createApi<'bigint'>(transport).value('getLimits', {}, callOptions),
+      ...limitsMethods(api),
       get latest() {
         return transport.limits
       },

@@ -1,7 +1,5 @@
 // Generated from openapi.json by client/scripts/contract-types.ts; "npm run contract:client" regenerates it.
 
-type NoFields = Readonly<Record<never, never>>
-
 export interface ChangeEvent {
   /** The pet whose quantity changed. */
   readonly petId: bigint
@@ -10,12 +8,20 @@ export interface ChangeEvent {
   /** The quantity after the change. */
   readonly after: number
   readonly status: PetStatus
-  /** When the change was made, in UTC. */
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
-  readonly reason?: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reason?: RecordedReason
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -23,7 +29,11 @@ export interface OrderEvent {
   /** What happened to the order. */
   readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
   readonly order: Order
-  /** When the change was made, in UTC. */
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -41,7 +51,7 @@ export interface LowStockEvent {
   readonly available: number
   /** The threshold that applies; absent if the pet no longer has one. */
   readonly lowStockAt?: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -62,9 +72,10 @@ export interface PetEvent {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
   /** Units on the shelf. */
   readonly quantity: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -73,7 +84,7 @@ export interface PetEvent {
 export interface RemovedEvent {
   /** The pet that was removed. */
   readonly petId: bigint
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -89,7 +100,7 @@ export interface CategoryEvent {
   readonly name: string
   /** The low-stock threshold of the pets in this category that have no threshold of their own. A pet is low if at most this many units are available. */
   readonly lowStockAt?: number
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -112,16 +123,91 @@ export interface InventoryUpdate {
 /** Either all changes are made or none. */
 export interface InventoryAdjustment {
   readonly reason: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf; now, if absent. At most 30 days ago and at most 5 minutes ahead. A difference that happened before the latest count of a pet is recorded and changes nothing, because the count includes it. Later differences are added to a count that is sent late. */
+  readonly occurredAt?: string
+  /** With `skip`, changes that fail because of the stock (404, 409 or 412) are left out and listed in `skipped`, if at least one other can be made. By default, all changes fail together. */
+  readonly onConflict?: 'fail' | 'skip'
   /** If true, a change that would take units reserved by open orders fails with 409 insufficient_stock. By default, such units can be taken. */
   readonly keepReserved?: boolean
   readonly changes: readonly AdjustmentChange[]
 }
 
 export interface AdjustmentResult {
-  /** The entries after the changes, in the order of the changes. */
+  /** Identifier of the adjustment. */
+  readonly id: bigint
+  readonly reason?: RecordedReason
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
+  readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf, in UTC. */
+  readonly occurredAt: string
+  /** When it was recorded, in UTC. */
+  readonly recordedAt: string
+  /** Public identifier of the API key that made the adjustment. */
+  readonly keyId: string
+  /** The order that was completed by this adjustment. */
+  readonly orderId?: bigint
+  /** The adjustment that this adjustment reverses. */
+  readonly reverses?: bigint
+  /** The adjustments that have reversed units of this one. */
+  readonly reversedBy: readonly bigint[]
+  /** What happened to each pet. */
+  readonly lines: readonly AdjustmentLine[]
+  /** The entries after the changes, in the order of the lines. */
   readonly items: readonly InventoryItem[]
+  /** With `onConflict`: the changes that were left out. */
+  readonly skipped?: readonly ErrorDetail[]
+}
+
+/** Why the stock was adjusted. Only a reversal has the reason `correction`. */
+export type RecordedReason =
+  | 'received'
+  | 'returned'
+  | 'sold'
+  | 'damaged'
+  | 'lost'
+  | 'counted'
+  | 'corrected'
+  | 'correction'
+
+/** A delivery, a sale, a count, a return or a correction: the lines of one commit. It never changes; another adjustment can reverse it. */
+export interface Adjustment {
+  /** Identifier of the adjustment. */
+  readonly id: bigint
+  readonly reason?: RecordedReason
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
+  readonly reference?: string
+  /** A note about the adjustment. */
+  readonly note?: string
+  /** When it happened on the shelf, in UTC. */
+  readonly occurredAt: string
+  /** When it was recorded, in UTC. */
+  readonly recordedAt: string
+  /** Public identifier of the API key that made the adjustment. */
+  readonly keyId: string
+  /** The order that was completed by this adjustment. */
+  readonly orderId?: bigint
+  /** The adjustment that this adjustment reverses. */
+  readonly reverses?: bigint
+  /** The adjustments that have reversed units of this one. */
+  readonly reversedBy: readonly bigint[]
+  /** What happened to each pet. */
+  readonly lines: readonly AdjustmentLine[]
+}
+
+/** Without `lines`, everything that was not reversed yet is reversed. The reason is `correction` by default. */
+export interface Reversal {
+  readonly reason?: ReversalReason
+  /** A note about the reversal. */
+  readonly note?: string
+  /** When it happened. By default, a correction has the time of the adjustment, and a return happens now. Not before the adjustment, at most 30 days ago and at most 5 minutes ahead. */
+  readonly occurredAt?: string
+  readonly lines?: readonly ReversedLine[]
 }
 
 export interface Availability {
@@ -135,9 +221,6 @@ export interface Availability {
   readonly available: number
 }
 
-/** Why the stock was adjusted. */
-export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
-
 /** The default status is `available`. */
 export interface NewPet {
   /** Name of the pet, without control characters. */
@@ -149,6 +232,7 @@ export interface NewPet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
   /** Units on the shelf; 0 if the field is absent. */
   readonly quantity?: number
   /** Identifier of the pet. If it is absent, the service chooses a free one. */
@@ -167,6 +251,7 @@ export interface Pet {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
 }
 
 /** Either all pets are created or updated, or none. */
@@ -193,6 +278,7 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: Readonly<Record<never, never>> | null
 }
 
 export interface NewCategory {
@@ -274,6 +360,21 @@ export interface CreatedOrders {
 }
 
 export type OrderUpdate = OrderCompletion | OrderChange
+
+export interface MovementReport {
+  /** From this time on, in UTC. */
+  readonly since: string
+  /** Before this time, in UTC. */
+  readonly until: string
+  /** From this time on the history is complete. Absent if nothing was removed from it. */
+  readonly completeSince?: string
+  /** The time zone that says where a day begins. */
+  readonly timeZone: string
+  readonly by: ReportGroup
+  readonly total: MovementRow
+  /** Without rows in which every figure is 0. */
+  readonly rows: readonly MovementRow[]
+}
 
 export interface NewWebhook {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
@@ -583,7 +684,7 @@ export interface RelistPayload {
   readonly type: 'relist'
   /** When the event happened. */
   readonly timestamp: string
-  readonly data: NoFields
+  readonly data: Readonly<Record<never, never>>
 }
 
 /** A test of the webhook: nothing has happened. */
@@ -607,6 +708,8 @@ export interface ErrorBody {
     | 'gone'
     | 'insufficient_stock'
     | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
     | 'in_use'
     | 'already_exists'
     | 'precondition_failed'
@@ -632,6 +735,29 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
 
+/** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
+export type Metadata = Readonly<Record<never, never>>
+
+export interface ListedEvent {
+  /** The id of the event, the same as in the stream; opaque. */
+  readonly id: string
+  /** The kind of the event. The field of this name has its data; a `relist` has none. */
+  readonly kind: 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed' | 'category' | 'relist'
+  readonly change?: ChangeEvent
+  readonly order?: OrderEvent
+  readonly low?: LowStockEvent
+  readonly recovered?: LowStockEvent
+  readonly pet?: PetEvent
+  readonly removed?: RemovedEvent
+  readonly category?: CategoryEvent
+}
+
+/** Why the stock was adjusted. */
+export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+
+/** correction: the adjustment never happened. Its reversal has the same time, so a count in between keeps its word. returned: the goods come back now. */
+export type ReversalReason = 'correction' | 'returned'
+
 export interface HistoryEntry {
   /** Identifies the change; opaque. */
   readonly id: string
@@ -639,14 +765,18 @@ export interface HistoryEntry {
   readonly before: number
   /** The quantity after the change. */
   readonly after: number
-  /** When the change was made, in UTC. */
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
-  readonly reason?: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reason?: RecordedReason
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -659,14 +789,18 @@ export interface RecentChange {
   readonly before: number
   /** The quantity after the change. */
   readonly after: number
-  /** When the change was made, in UTC. */
+  /** The adjustment that the change belongs to; absent if an older version of the service made the change. */
+  readonly adjustmentId?: bigint
+  /** When the change was recorded, in UTC. */
   readonly at: string
+  /** When the change happened on the shelf, in UTC. */
+  readonly occurredAt: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
-  readonly reason?: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  readonly reason?: RecordedReason
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -680,6 +814,7 @@ export interface SearchRow {
   readonly status: PetStatus
   /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
+  readonly metadata?: Metadata
   /** Units on the shelf. */
   readonly quantity: number
   /** Units that open orders reserve. */
@@ -705,6 +840,7 @@ export interface CatalogEntry {
   readonly barcode?: string
   /** The pet is low if at most this many are available. If the field is absent, the threshold of the category applies. */
   readonly lowStockAt?: number
+  readonly metadata?: Metadata
 }
 
 /** `pet` is the pet after the change. It is absent if the pet was removed. It does not include the quantity; GET /inventory/history lists quantity changes. */
@@ -717,7 +853,7 @@ export interface PetEdit {
   readonly change: 'created' | 'changed' | 'removed'
   /** Name of the pet after the change, or before its removal; absent if the log does not have it. */
   readonly name?: string
-  /** When the change was made, in UTC. */
+  /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
@@ -744,6 +880,42 @@ export interface OrderChange {
   readonly shipDate?: string | null
   readonly customer?: string | null
   readonly note?: string | null
+}
+
+/** What the rows stand for. */
+export type ReportGroup = 'day' | 'pet' | 'category' | 'reason' | 'key'
+
+export interface MovementRow {
+  /** With by=day: the day in the time zone. */
+  readonly day?: string
+  /** With by=pet: the pet. */
+  readonly petId?: bigint
+  /** With by=category: the category in which the pets are now. Absent in the row of removed pets. */
+  readonly categoryId?: bigint
+  /** With by=key: public identifier of the API key. */
+  readonly keyId?: string
+  /** With by=reason: the reason; `counted` has the row of all counts. */
+  readonly reason?: 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+  /** Name of the pet, category or key; absent if it no longer exists. */
+  readonly name?: string
+  /** Units received. */
+  readonly received: number
+  /** Units that customers brought back, also by reversals with the reason `returned`. */
+  readonly returned: number
+  /** Units sold. */
+  readonly sold: number
+  /** Units damaged. */
+  readonly damaged: number
+  /** Units lost. */
+  readonly lost: number
+  /** Units that counts found in addition to those recorded. A new pet is counted. */
+  readonly countedUp: number
+  /** Units that counts found missing. A removed pet is counted as 0. */
+  readonly countedDown: number
+  /** Units added, less units taken, by corrections and by adjustments without a reason. */
+  readonly corrected: number
+  /** By how much the stock changed: received + returned + countedUp + corrected - sold - damaged - lost - countedDown. */
+  readonly change: number
 }
 
 /** The backlog of the webhook. */
@@ -815,8 +987,68 @@ export interface TestEvent {
   readonly test: boolean
 }
 
-/** Either a difference or a new count. */
+/** Either a difference or a new count, of a pet that `petId` or `barcode` names. */
 export type AdjustmentChange = DeltaChange | CountChange
+
+export interface AdjustmentLine {
+  /** The pet of the line. */
+  readonly petId: bigint
+  /** The quantity before the adjustment was recorded. */
+  readonly before: number
+  /** The quantity after the adjustment was recorded. */
+  readonly after: number
+  /** Units that came in or, if negative, went out. Of a count, what it changed. */
+  readonly delta: number
+  /** The counted quantity. Absent if the line is not a count. */
+  readonly counted?: number
+  readonly effect: AdjustmentEffect
+  /** Units of the line that were reversed since. A reversed count has 1. */
+  readonly reversed: number
+}
+
+export interface ErrorDetail {
+  /** The position of the change in the request, from 0. */
+  readonly index: number
+  /** The pet that the change names; absent if it names none. */
+  readonly petId?: bigint
+  /** The error code of this change. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'gone'
+    | 'insufficient_stock'
+    | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
+    | 'in_use'
+    | 'already_exists'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'idempotency_key_reused'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description. */
+  readonly message: string
+  /** The field of the change that is wrong. */
+  readonly field?: string
+  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
+  readonly available?: number
+  /** With order_closed: the state of the order. */
+  readonly state?: 'complete' | 'cancelled' | 'expired'
+}
+
+export interface ReversedLine {
+  /** The pet of the line. */
+  readonly petId: bigint
+  /** The units to reverse; 1 for a count, which is reversed as a whole. */
+  readonly quantity: number
+}
 
 /** A pet to create or to update. Fields of an existing pet that are not sent stay as they are; null removes an optional value. A new pet needs a name and a categoryId. */
 export interface PetUpsert {
@@ -829,6 +1061,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
+  readonly metadata?: Readonly<Record<never, never>> | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }
@@ -859,663 +1092,58 @@ export interface SecretHint {
   readonly expiresAt?: string
 }
 
-export interface ErrorDetail {
-  /** The position of the change in the request, from 0. */
-  readonly index: number
-  /** The pet that the change names; absent if it names none. */
-  readonly petId?: bigint
-  /** The error code of this change. */
-  readonly code:
-    | 'invalid_request'
-    | 'unauthorized'
-    | 'forbidden'
-    | 'not_found'
-    | 'method_not_allowed'
-    | 'request_timeout'
-    | 'gone'
-    | 'insufficient_stock'
-    | 'order_closed'
-    | 'in_use'
-    | 'already_exists'
-    | 'precondition_failed'
-    | 'payload_too_large'
-    | 'idempotency_key_reused'
-    | 'rate_limit_exceeded'
-    | 'key_banned'
-    | 'internal_error'
-    | 'service_unavailable'
-  /** Human-readable description. */
-  readonly message: string
-  /** The field of the change that is wrong. */
-  readonly field?: string
-  /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
-  readonly available?: number
-  /** With order_closed: the state of the order. */
-  readonly state?: 'complete' | 'cancelled' | 'expired'
-}
-
 export interface DeltaChange {
   /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
+  readonly petId?: bigint
   /** Units that come in or, if negative, go out. */
   readonly delta: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
+  readonly barcode?: string
 }
 
 export interface CountChange {
   /** The pet whose stock changes. Each pet may occur once in an adjustment. */
-  readonly petId: bigint
+  readonly petId?: bigint
   /** The new stock count. */
   readonly quantity: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
+  readonly barcode?: string
 }
+
+/** applied: the line changed the stock, or confirmed it. already_counted: it happened before the latest count, which includes it, so it changed nothing. superseded: it is a count that was made before the latest one, so it changed nothing. */
+export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
 
 /** A field of a pet. */
-export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt'
+export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt' | 'metadata'
 
-/** The parameters, body and response of each operation. */
-export interface Operations {
-  /** List stock levels */
-  listInventory: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: readonly InventoryItem[]
-  }
-  /** Stream all changes */
-  inventoryEvents: {
-    readonly params: NoFields
-    readonly query: {
-      readonly lastEventId?: string
-      readonly kinds?: readonly EventKind[]
-      readonly petId?: bigint
-    }
-    readonly headers: { readonly 'Last-Event-ID'?: string }
-    readonly body: undefined
-    readonly answer: {
-      readonly ready: NoFields
-      readonly change: ChangeEvent
-      readonly order: OrderEvent
-      readonly low: LowStockEvent
-      readonly recovered: LowStockEvent
-      readonly pet: PetEvent
-      readonly removed: RemovedEvent
-      readonly category: CategoryEvent
-      readonly relist: NoFields
-    }
-  }
-  /** Get the stock level of one pet */
-  getInventoryItem: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: InventoryItem
-  }
-  /** Set the stock quantity of one pet */
-  updateInventory: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: InventoryUpdate
-    readonly answer: InventoryItem
-  }
-  /** Adjust the stock of several pets */
-  adjustInventory: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: InventoryAdjustment
-    readonly answer: AdjustmentResult
-  }
-  /** Get the available units of one pet */
-  getAvailability: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Availability
-  }
-  /** List the stock changes of one pet */
-  listInventoryHistory: {
-    readonly params: { readonly petId: bigint }
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly HistoryEntry[]
-  }
-  /** List the stock changes of all pets */
-  listRecentChanges: {
-    readonly params: NoFields
-    readonly query: {
-      readonly petId?: bigint
-      readonly who?: string
-      readonly since?: string
-      readonly until?: string
-      readonly reason?: Reason
-      readonly reference?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly RecentChange[]
-  }
-  /** Search pets and their stock */
-  searchInventory: {
-    readonly params: NoFields
-    readonly query: {
-      readonly q?: string
-      readonly status?: 'available' | 'pending' | 'sold'
-      readonly categoryId?: bigint
-      readonly low?: boolean
-      readonly below?: number
-      readonly sort?:
-        | 'petId'
-        | '-petId'
-        | 'name'
-        | '-name'
-        | 'quantity'
-        | '-quantity'
-        | 'available'
-        | '-available'
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly SearchRow[]
-  }
-  /** Add a pet */
-  createPet: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewPet
-    readonly answer: Pet
-  }
-  /** Create or update several pets */
-  upsertPets: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: PetBatch
-    readonly answer: PetBatchResult
-  }
-  /** Get one pet (deprecated) */
-  getPet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: Pet
-  }
-  /** Update a pet */
-  updatePet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: PetUpdate
-    readonly answer: Pet
-  }
-  /** Remove a pet */
-  removePet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List the catalog */
-  listCatalog: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly CatalogEntry[]
-  }
-  /** List the edits of all pets */
-  listPetEdits: {
-    readonly params: NoFields
-    readonly query: {
-      readonly petId?: bigint
-      readonly who?: string
-      readonly since?: string
-      readonly until?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly PetEdit[]
-  }
-  /** Get one pet of the catalog */
-  getCatalogPet: {
-    readonly params: { readonly petId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Pet
-  }
-  /** List categories */
-  listCategories: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Category[]
-  }
-  /** Add a category */
-  createCategory: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewCategory
-    readonly answer: Category
-  }
-  /** Update a category */
-  updateCategory: {
-    readonly params: { readonly categoryId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: CategoryUpdate
-    readonly answer: Category
-  }
-  /** Remove a category */
-  removeCategory: {
-    readonly params: { readonly categoryId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List orders */
-  listOrders: {
-    readonly params: NoFields
-    readonly query: {
-      readonly state?: 'open' | 'complete' | 'cancelled' | 'expired'
-      readonly petId?: bigint
-      readonly customer?: string
-      readonly limit?: number
-      readonly cursor?: string
-    }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Order[]
-  }
-  /** Order a pet */
-  createOrder: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewOrder
-    readonly answer: Order
-  }
-  /** Create several orders */
-  createOrders: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewOrders
-    readonly answer: CreatedOrders
-  }
-  /** Get one order */
-  getOrder: {
-    readonly params: { readonly orderId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Order
-  }
-  /** Complete or change an order */
-  updateOrder: {
-    readonly params: { readonly orderId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: OrderUpdate
-    readonly answer: Order
-  }
-  /** Cancel an order */
-  cancelOrder: {
-    readonly params: { readonly orderId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List webhooks */
-  listWebhooks: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Webhook[]
-  }
-  /** Create a webhook */
-  createWebhook: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: NewWebhook
-    readonly answer: WebhookWithSecret
-  }
-  /** Get a webhook */
-  getWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Webhook
-  }
-  /** Update a webhook */
-  updateWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: WebhookUpdate
-    readonly answer: Webhook
-  }
-  /** Remove a webhook */
-  removeWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string; readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List the deliveries of a webhook */
-  listWebhookDeliveries: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly WebhookDelivery[]
-  }
-  /** Rotate the secret of a webhook */
-  rotateWebhookSecret: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: WebhookWithSecret
-  }
-  /** Send events to a webhook again */
-  replayWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: WebhookReplay
-    readonly answer: undefined
-  }
-  /** Take over a webhook */
-  takeOverWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: { readonly 'Idempotency-Key'?: string }
-    readonly body: undefined
-    readonly answer: Webhook
-  }
-  /** Send a test event to a webhook */
-  testWebhook: {
-    readonly params: { readonly webhookId: bigint }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: WebhookTest
-  }
-  /** List API keys */
-  listKeys: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly Key[]
-  }
-  /** Create an API key */
-  createKey: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: NewKey
-    readonly answer: KeyWithSecret
-  }
-  /** List the names of API keys */
-  listKeyNames: {
-    readonly params: NoFields
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly KeyName[]
-  }
-  /** Get an API key */
-  getKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: Key
-  }
-  /** Update an API key */
-  updateKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string }
-    readonly body: KeyUpdate
-    readonly answer: Key
-  }
-  /** Revoke an API key */
-  revokeKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: { readonly 'If-Match'?: string }
-    readonly body: undefined
-    readonly answer: undefined
-  }
-  /** List the audit log of an API key */
-  listKeyAudit: {
-    readonly params: { readonly keyId: string }
-    readonly query: { readonly limit?: number; readonly cursor?: string }
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: readonly KeyAuditEntry[]
-  }
-  /** Rotate the secret of an API key */
-  rotateKey: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: KeyRotation
-    readonly answer: KeyWithSecret
-  }
-  /** Create a pairing code */
-  createPairingCode: {
-    readonly params: { readonly keyId: string }
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: PairingCode
-  }
-  /** Exchange a pairing code for a key */
-  pairKey: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: NoFields
-    readonly body: undefined
-    readonly answer: KeyWithSecret
-  }
-  /** Get rate-limit status */
-  getLimits: {
-    readonly params: NoFields
-    readonly query: NoFields
-    readonly headers: { readonly 'If-None-Match'?: string }
-    readonly body: undefined
-    readonly answer: KeyLimits
-  }
+/** The data of each event of the stream. */
+export interface EventData {
+  readonly ready: Readonly<Record<never, never>>
+  readonly change: ChangeEvent
+  readonly order: OrderEvent
+  readonly low: LowStockEvent
+  readonly recovered: LowStockEvent
+  readonly pet: PetEvent
+  readonly removed: RemovedEvent
+  readonly category: CategoryEvent
+  readonly relist: Readonly<Record<never, never>>
 }
 
-/** How an operation is called. */
-export interface OperationFacts {
-  readonly method: string
-  readonly path: string
-  /** The path and query parameters that are int64. */
-  readonly int64?: readonly string[]
-  readonly body?: keyof typeof INT64_FIELDS
-  /** The schema of the response, or of each item of a list; absent if there is no body. */
-  readonly answer?: keyof typeof INT64_FIELDS
-  /** The largest page of a list. */
-  readonly maxLimit?: number
-}
-
-export const OPERATIONS: Readonly<Record<keyof Operations, OperationFacts>> = {
-  listInventory: { method: 'GET', path: '/inventory', answer: 'InventoryItem' },
-  inventoryEvents: { method: 'GET', path: '/inventory/events', int64: ['petId'] },
-  getInventoryItem: { method: 'GET', path: '/inventory/{petId}', int64: ['petId'], answer: 'InventoryItem' },
-  updateInventory: {
-    method: 'PATCH',
-    path: '/inventory/{petId}',
-    int64: ['petId'],
-    body: 'InventoryUpdate',
-    answer: 'InventoryItem',
-  },
-  adjustInventory: {
-    method: 'POST',
-    path: '/inventory/adjustments',
-    body: 'InventoryAdjustment',
-    answer: 'AdjustmentResult',
-  },
-  getAvailability: {
-    method: 'GET',
-    path: '/inventory/{petId}/availability',
-    int64: ['petId'],
-    answer: 'Availability',
-  },
-  listInventoryHistory: {
-    method: 'GET',
-    path: '/inventory/{petId}/history',
-    int64: ['petId'],
-    answer: 'HistoryEntry',
-    maxLimit: 1000,
-  },
-  listRecentChanges: {
-    method: 'GET',
-    path: '/inventory/history',
-    int64: ['petId'],
-    answer: 'RecentChange',
-    maxLimit: 1000,
-  },
-  searchInventory: {
-    method: 'GET',
-    path: '/inventory/search',
-    int64: ['categoryId'],
-    answer: 'SearchRow',
-    maxLimit: 1000,
-  },
-  createPet: { method: 'POST', path: '/pets', body: 'NewPet', answer: 'Pet' },
-  upsertPets: { method: 'POST', path: '/pets/batch', body: 'PetBatch', answer: 'PetBatchResult' },
-  getPet: { method: 'GET', path: '/pets/{petId}', int64: ['petId'], answer: 'Pet' },
-  updatePet: { method: 'PATCH', path: '/pets/{petId}', int64: ['petId'], body: 'PetUpdate', answer: 'Pet' },
-  removePet: { method: 'DELETE', path: '/pets/{petId}', int64: ['petId'] },
-  listCatalog: { method: 'GET', path: '/catalog', answer: 'CatalogEntry', maxLimit: 10000 },
-  listPetEdits: {
-    method: 'GET',
-    path: '/catalog/history',
-    int64: ['petId'],
-    answer: 'PetEdit',
-    maxLimit: 1000,
-  },
-  getCatalogPet: { method: 'GET', path: '/catalog/{petId}', int64: ['petId'], answer: 'Pet' },
-  listCategories: { method: 'GET', path: '/categories', answer: 'Category', maxLimit: 1000 },
-  createCategory: { method: 'POST', path: '/categories', body: 'NewCategory', answer: 'Category' },
-  updateCategory: {
-    method: 'PATCH',
-    path: '/categories/{categoryId}',
-    int64: ['categoryId'],
-    body: 'CategoryUpdate',
-    answer: 'Category',
-  },
-  removeCategory: { method: 'DELETE', path: '/categories/{categoryId}', int64: ['categoryId'] },
-  listOrders: { method: 'GET', path: '/store/orders', int64: ['petId'], answer: 'Order', maxLimit: 1000 },
-  createOrder: { method: 'POST', path: '/store/orders', body: 'NewOrder', answer: 'Order' },
-  createOrders: { method: 'POST', path: '/store/orders/batch', body: 'NewOrders', answer: 'CreatedOrders' },
-  getOrder: { method: 'GET', path: '/store/orders/{orderId}', int64: ['orderId'], answer: 'Order' },
-  updateOrder: {
-    method: 'PATCH',
-    path: '/store/orders/{orderId}',
-    int64: ['orderId'],
-    body: 'OrderUpdate',
-    answer: 'Order',
-  },
-  cancelOrder: { method: 'DELETE', path: '/store/orders/{orderId}', int64: ['orderId'] },
-  listWebhooks: { method: 'GET', path: '/webhooks', answer: 'Webhook' },
-  createWebhook: { method: 'POST', path: '/webhooks', body: 'NewWebhook', answer: 'WebhookWithSecret' },
-  getWebhook: { method: 'GET', path: '/webhooks/{webhookId}', int64: ['webhookId'], answer: 'Webhook' },
-  updateWebhook: {
-    method: 'PATCH',
-    path: '/webhooks/{webhookId}',
-    int64: ['webhookId'],
-    body: 'WebhookUpdate',
-    answer: 'Webhook',
-  },
-  removeWebhook: { method: 'DELETE', path: '/webhooks/{webhookId}', int64: ['webhookId'] },
-  listWebhookDeliveries: {
-    method: 'GET',
-    path: '/webhooks/{webhookId}/deliveries',
-    int64: ['webhookId'],
-    answer: 'WebhookDelivery',
-    maxLimit: 1000,
-  },
-  rotateWebhookSecret: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/rotate-secret',
-    int64: ['webhookId'],
-    answer: 'WebhookWithSecret',
-  },
-  replayWebhook: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/replay',
-    int64: ['webhookId'],
-    body: 'WebhookReplay',
-  },
-  takeOverWebhook: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/take-over',
-    int64: ['webhookId'],
-    answer: 'Webhook',
-  },
-  testWebhook: {
-    method: 'POST',
-    path: '/webhooks/{webhookId}/test',
-    int64: ['webhookId'],
-    answer: 'WebhookTest',
-  },
-  listKeys: { method: 'GET', path: '/keys', answer: 'Key', maxLimit: 1000 },
-  createKey: { method: 'POST', path: '/keys', body: 'NewKey', answer: 'KeyWithSecret' },
-  listKeyNames: { method: 'GET', path: '/keys/names', answer: 'KeyName', maxLimit: 1000 },
-  getKey: { method: 'GET', path: '/keys/{keyId}', answer: 'Key' },
-  updateKey: { method: 'PATCH', path: '/keys/{keyId}', body: 'KeyUpdate', answer: 'Key' },
-  revokeKey: { method: 'DELETE', path: '/keys/{keyId}' },
-  listKeyAudit: { method: 'GET', path: '/keys/{keyId}/audit', answer: 'KeyAuditEntry', maxLimit: 1000 },
-  rotateKey: { method: 'POST', path: '/keys/{keyId}/rotate', body: 'KeyRotation', answer: 'KeyWithSecret' },
-  createPairingCode: { method: 'POST', path: '/keys/{keyId}/pairing-code', answer: 'PairingCode' },
-  pairKey: { method: 'POST', path: '/keys/pair', answer: 'KeyWithSecret' },
-  getLimits: { method: 'GET', path: '/limits', answer: 'KeyLimits' },
-}
-
-/** The schema of each event of the stream; null if the event has no data. */
-export const EVENTS = {
-  ready: null,
-  change: 'ChangeEvent',
-  order: 'OrderEvent',
-  low: 'LowStockEvent',
-  recovered: 'LowStockEvent',
-  pet: 'PetEvent',
-  removed: 'RemovedEvent',
-  category: 'CategoryEvent',
-  relist: null,
-} as const
+export const EVENT_NAMES: ReadonlySet<string> = new Set([
+  'ready',
+  'change',
+  'order',
+  'low',
+  'recovered',
+  'pet',
+  'removed',
+  'category',
+  'relist',
+])
 
 /** The body of a webhook delivery, by `type`. */
 export type WebhookPayload =
@@ -1533,100 +1161,29 @@ export type WebhookPayload =
   | RelistPayload
   | WebhookTestPayload
 
-/** The schema of each payload. */
-export const WEBHOOK_PAYLOADS = {
-  'stock.changed': 'StockChangedPayload',
-  'stock.low': 'StockLowPayload',
-  'stock.recovered': 'StockRecoveredPayload',
-  'order.created': 'OrderCreatedPayload',
-  'order.changed': 'OrderChangedPayload',
-  'order.completed': 'OrderCompletedPayload',
-  'order.cancelled': 'OrderCancelledPayload',
-  'order.expired': 'OrderExpiredPayload',
-  'pet.changed': 'PetChangedPayload',
-  'pet.removed': 'PetRemovedPayload',
-  'category.changed': 'CategoryChangedPayload',
-  relist: 'RelistPayload',
-  'webhook.test': 'WebhookTestPayload',
-} as const satisfies Readonly<Record<WebhookPayload['type'], keyof typeof INT64_FIELDS>>
+export const WEBHOOK_TYPES: ReadonlySet<string> = new Set([
+  'stock.changed',
+  'stock.low',
+  'stock.recovered',
+  'order.created',
+  'order.changed',
+  'order.completed',
+  'order.cancelled',
+  'order.expired',
+  'pet.changed',
+  'pet.removed',
+  'category.changed',
+  'relist',
+  'webhook.test',
+])
 
-/** The fields of each schema that are int64, or that contain objects, or arrays of objects, with such fields. */
-export const INT64_FIELDS = {
-  ChangeEvent: { petId: { type: 'int64', required: true } },
-  OrderEvent: { order: { type: 'Order', required: true } },
-  LowStockEvent: { petId: { type: 'int64', required: true } },
-  PetEvent: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  RemovedEvent: { petId: { type: 'int64', required: true } },
-  CategoryEvent: { categoryId: { type: 'int64', required: true } },
-  InventoryItem: { petId: { type: 'int64', required: true } },
-  InventoryUpdate: {},
-  InventoryAdjustment: { changes: { type: 'AdjustmentChange', required: true } },
-  AdjustmentResult: { items: { type: 'InventoryItem', required: true } },
-  Availability: { petId: { type: 'int64', required: true } },
-  Reason: {},
-  NewPet: { categoryId: { type: 'int64', required: true }, id: { type: 'int64', required: false } },
-  Pet: { id: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  PetBatch: { pets: { type: 'PetUpsert', required: true } },
-  PetBatchResult: { pets: { type: 'Pet', required: true } },
-  PetUpdate: { categoryId: { type: 'int64', required: false } },
-  NewCategory: { id: { type: 'int64', required: false } },
-  Category: { id: { type: 'int64', required: true } },
-  CategoryUpdate: {},
-  NewOrder: { petId: { type: 'int64', required: true } },
-  Order: { id: { type: 'int64', required: true }, petId: { type: 'int64', required: true } },
-  NewOrders: { orders: { type: 'NewOrder', required: true } },
-  CreatedOrders: { orders: { type: 'Order', required: true } },
-  OrderUpdate: {},
-  NewWebhook: {},
-  WebhookWithSecret: { id: { type: 'int64', required: true } },
-  Webhook: { id: { type: 'int64', required: true } },
-  WebhookUpdate: {},
-  WebhookReplay: {},
-  WebhookTest: {},
-  NewKey: {},
-  KeyWithSecret: {},
-  Key: {},
-  KeyUpdate: {},
-  KeyRotation: {},
-  PairingCode: {},
-  KeyLimits: {},
-  StockChangedPayload: { data: { type: 'ChangeEvent', required: true } },
-  StockLowPayload: { data: { type: 'LowStockEvent', required: true } },
-  StockRecoveredPayload: { data: { type: 'LowStockEvent', required: true } },
-  OrderCreatedPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderChangedPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderCompletedPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderCancelledPayload: { data: { type: 'OrderEvent', required: true } },
-  OrderExpiredPayload: { data: { type: 'OrderEvent', required: true } },
-  PetChangedPayload: { data: { type: 'PetEvent', required: true } },
-  PetRemovedPayload: { data: { type: 'RemovedEvent', required: true } },
-  CategoryChangedPayload: { data: { type: 'CategoryEvent', required: true } },
-  RelistPayload: {},
-  WebhookTestPayload: { data: { type: 'TestEvent', required: true } },
-  ErrorBody: { details: { type: 'ErrorDetail', required: false } },
-  EventKind: {},
-  PetStatus: {},
-  HistoryEntry: {},
-  RecentChange: { petId: { type: 'int64', required: true } },
-  SearchRow: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  CatalogEntry: { petId: { type: 'int64', required: true }, categoryId: { type: 'int64', required: true } },
-  PetEdit: { petId: { type: 'int64', required: true }, pet: { type: 'Pet', required: false } },
-  OrderState: {},
-  OrderCompletion: {},
-  OrderChange: {},
-  WebhookLag: {},
-  WebhookDelivery: {},
-  KeyName: {},
-  KeyAuditEntry: { id: { type: 'int64', required: true } },
-  LimitWindow: {},
-  TestEvent: { webhookId: { type: 'int64', required: true } },
-  AdjustmentChange: { petId: { type: 'int64', required: true } },
-  PetUpsert: { id: { type: 'int64', required: false }, categoryId: { type: 'int64', required: false } },
-  WebhookKind: {},
-  Permission: {},
-  SecretHint: {},
-  ErrorDetail: { petId: { type: 'int64', required: false } },
-  DeltaChange: { petId: { type: 'int64', required: true } },
-  CountChange: { petId: { type: 'int64', required: true } },
-  EditedField: {},
-} as const
+/** The fields that are int64. */
+export const INT64_FIELDS: ReadonlySet<string> = new Set([
+  'adjustmentId',
+  'categoryId',
+  'id',
+  'orderId',
+  'petId',
+  'reverses',
+  'webhookId',
+])

@@ -13,9 +13,6 @@ export type ClientErrorCode =
 
 export type PetstoreErrorCode = ErrorBody['code'] | ClientErrorCode
 
-/** Why one part of a request failed. Its `petId` has the type that the client's option `ids` names. */
-export type FailedPart = Omit<ErrorDetail, 'petId'> & { readonly petId?: bigint | string }
-
 export interface ErrorContext {
   /** Method and path, for example `PATCH /inventory/5`. */
   readonly request?: string | undefined
@@ -23,7 +20,7 @@ export interface ErrorContext {
   readonly requestId?: string | undefined
   readonly limits?: LimitState | undefined
   readonly field?: string | undefined
-  readonly details?: readonly FailedPart[] | undefined
+  readonly details?: readonly ErrorDetail[] | undefined
   readonly idempotencyKey?: string | undefined
   readonly mayHaveBeenMade?: boolean | undefined
   readonly attempts?: number | undefined
@@ -45,7 +42,7 @@ export class PetstoreError extends Error {
   /** The field of the request that is wrong, if the service names one. */
   readonly field: string | undefined
   /** The parts of the request that failed; empty if the service names none. */
-  readonly details: readonly FailedPart[]
+  readonly details: readonly ErrorDetail[]
   /** The key of the change; `undefined` for a read. */
   readonly idempotencyKey: string | undefined
   /**
@@ -81,11 +78,11 @@ export class InsufficientStockError extends PetstoreError {
   override readonly name = 'InsufficientStockError'
   declare readonly code: 'insufficient_stock'
   /** The first pet with too few units; `details` has all of them. */
-  readonly petId: bigint | string
+  readonly petId: bigint
   /** How many units were available. */
   readonly available: number
 
-  constructor(message: string, context: ErrorContext, petId: bigint | string, available: number) {
+  constructor(message: string, context: ErrorContext, petId: bigint, available: number) {
     super('insufficient_stock', message, context)
     this.petId = petId
     this.available = available

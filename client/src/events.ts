@@ -1,22 +1,23 @@
-import { EVENTS, OPERATIONS, type Operations } from './contract-types.ts'
+import { EVENT_NAMES, type EventData, type EventKind } from './contract-types.ts'
 import { isPetstoreError, PetstoreError } from './errors.ts'
-import type { IdKind, Output } from './ids.ts'
-import { fieldsOf, parseJson } from './json.ts'
+import type { IdInput } from './ids.ts'
+import { parseJson } from './json.ts'
 import type { CallOptions } from './options.ts'
-import { createCall, type Query } from './request.ts'
+import { createCall } from './request.ts'
 import { EventParser, type ServerSentEvent } from './server-sent-events.ts'
 import type { StreamedAnswer, Transport } from './transport.ts'
-import { backOff, unlessAborted } from './waiting.ts'
-
-type EventData = Operations['inventoryEvents']['answer']
-type EventName = keyof EventData
+import { backOff } from './waiting.ts'
 
 /** An event of the stock. A stream resumes after the event whose `id` is passed as `lastEventId`. */
 export type InventoryEvent = {
-  [Name in EventName]: { readonly type: Name; readonly id: string } & EventData[Name]
-}[EventName]
+  [Name in keyof EventData]: { readonly type: Name; readonly id: string } & EventData[Name]
+}[keyof EventData]
 
-export interface EventOptions extends CallOptions, Query<'inventoryEvents'> {
+export interface EventOptions extends CallOptions {
+  /** Only events of these kinds, `ready` and `relist`. */
+  readonly kinds?: readonly EventKind[] | undefined
+  /** Only events of this pet, `ready` and `relist`. */
+  readonly petId?: IdInput | undefined
   /** Resumes after this event. Without it, the stream begins with the next event. */
   readonly lastEventId?: string | undefined
   /** Milliseconds without data until the connection counts as broken; 60,000 by default. Heartbeats arrive every 15 s. */
@@ -32,13 +33,11 @@ const LONGEST_BACK_OFF_MS = 30_000
  * Yields each event once and in order, over any number of connections. The first connection has the retries of any
  * call. After that, the stream ends only if the signal is aborted or the service refuses, for example a revoked key.
  */
-export async function* followEvents<Ids extends IdKind>(
+export async function* followEvents(
   transport: Transport,
-  options: EventOptions,
-): AsyncGenerator<Output<InventoryEvent, Ids>, void, undefined> {
-  const { signal, timeout, totalTimeout, retries, headers, ...rest } = options
-  const { lastEventId = '', idleTimeout = 60_000, onConnection, ...query } = rest
-  const { settings, time } = transport
+  { lastEventId = '', idleTimeout = 60_000, onConnection, ...options }: EventOptions,
+): AsyncGenerator<InventoryEvent, void, undefined> {
+  const { time } = transport
   let lastId = lastEventId
   let hasConnected = false
   let isConnected = false
@@ -46,45 +45,47 @@ export async function* followEvents<Ids extends IdKind>(
   for (let failures = 0; ; ) {
     try {
       const resume: Record<string, string> = lastId === '' ? {} : { 'Last-Event-ID': lastId }
-      const input = { query, headers: { Accept: 'text/event-stream', ...resume } }
-      const callOptions = { signal, timeout, totalTimeout, retries, headers }
-      const answer = await transport.open(createCall(OPERATIONS.inventoryEvents, input, callOptions))
+      const headers = { Accept: 'text/event-stream', ...resume }
+      const answer = await transport.open(createCall('GET', '/inventory/events', { headers }, options))
       hasConnected = true
       isConnected = true
       onConnection?.('connected')
       const parser = new EventParser()
-      for await (const event of eventsOf(answer, parser, idleTimeout, signal)) {
+      for await (const event of eventsOf(answer, parser, idleTimeout)) {
         failures = 0
         lastId = event.id
-        const known = readEvent(event, settings.ids)
-        // Its ids have the type that the settings name, which is the client's type parameter.
-        if (known !== undefined) yield known as Output<InventoryEvent, Ids>
+        const known = readEvent(event)
+        if (known !== undefined) yield known
       }
       firstBackOff = parser.retry ?? firstBackOff
     } catch (error) {
-      signal?.throwIfAborted()
+      options.signal?.throwIfAborted()
       if (!hasConnected || !isTemporary(error)) throw error
     }
+    options.signal?.throwIfAborted()
     if (isConnected) onConnection?.('lost')
     isConnected = false
-    await time.sleep(backOff(failures++, time.random, firstBackOff, LONGEST_BACK_OFF_MS), signal)
+    await time.sleep(backOff(failures++, time.random, firstBackOff, LONGEST_BACK_OFF_MS), options.signal)
   }
 }
 
-/** The events of one connection, until it ends or breaks. */
+/** The events of one connection, until it ends, breaks or is idle for too long. */
 async function* eventsOf(
   { body, close }: StreamedAnswer,
   parser: EventParser,
   idleTimeout: number,
-  signal: AbortSignal | undefined,
 ): AsyncGenerator<ServerSentEvent, void, undefined> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   try {
     for (;;) {
-      const chunk = await nextChunk(reader, idleTimeout, signal)
-      if (chunk === undefined) return
-      yield* parser.push(decoder.decode(chunk, { stream: true }))
+      const idle = setTimeout(close, idleTimeout)
+      const { value } = await reader
+        .read()
+        .catch(() => ({ value: undefined }))
+        .finally(() => clearTimeout(idle))
+      if (value === undefined) return
+      yield* parser.push(decoder.decode(value, { stream: true }))
     }
   } finally {
     close()
@@ -92,43 +93,15 @@ async function* eventsOf(
   }
 }
 
-/** `undefined` if the connection ended, broke or was idle for too long. */
-async function nextChunk(
-  reader: { read(): Promise<{ readonly value?: Uint8Array | undefined }> },
-  idleTimeout: number,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const idle = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), idleTimeout)
-  })
-  try {
-    const read = reader.read().then(
-      ({ value }) => value,
-      () => undefined,
-    )
-    return await unlessAborted(Promise.race([read, idle]), signal)
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** `undefined` for events of a later version of the service. */
-function readEvent({ event, data, id }: ServerSentEvent, ids: IdKind): object | undefined {
-  if (!isKnown(event)) return undefined
-  const schema = EVENTS[event]
+function readEvent({ event, data, id }: ServerSentEvent): InventoryEvent | undefined {
+  if (!EVENT_NAMES.has(event)) return undefined
   try {
-    // A parsed object of a schema is an object.
-    const fields = schema === null ? {} : (parseJson(data, fieldsOf(schema), ids) as object)
-    return { type: event, id, ...fields }
+    return { type: event, id, ...parseJson(data) } as InventoryEvent
   } catch (cause) {
-    const message = `the data of a ${event} event is not the JSON of the contract`
+    const message = `the data of a ${event} event is not JSON`
     throw new PetstoreError('invalid_response', message, { request: 'GET /inventory/events', cause })
   }
-}
-
-function isKnown(event: string): event is EventName {
-  return Object.hasOwn(EVENTS, event)
 }
 
 function isTemporary(error: unknown): boolean {

@@ -1,7 +1,6 @@
 import type { ErrorBody } from './contract-types.ts'
 import { createError, type ErrorContext, type PetstoreError, type PetstoreErrorCode } from './errors.ts'
-import type { IdKind } from './ids.ts'
-import { fieldsOf, parseJson } from './json.ts'
+import { parseJson } from './json.ts'
 import { type LimitState, readLimitState } from './limit-state.ts'
 
 interface Request {
@@ -33,13 +32,8 @@ interface Progress {
 /** The refusals that the service records under an Idempotency-Key. */
 const DECIDED: ReadonlySet<number> = new Set([404, 409, 412])
 
-export function failureOf(
-  { method, path }: Request,
-  { status, headers }: Response,
-  text: string,
-  ids: IdKind,
-): Failure {
-  const body = readErrorBody(text, ids)
+export function failureOf({ method, path }: Request, { status, headers }: Response, text: string): Failure {
+  const body = readErrorBody(text)
   const refused = body !== undefined && DECIDED.has(status) ? 'decided' : 'refused'
   return {
     code: body?.code ?? codeOf(status),
@@ -109,9 +103,9 @@ function codeOf(status: number): PetstoreErrorCode {
   return status === 502 || status === 503 || status === 504 ? 'service_unavailable' : 'invalid_response'
 }
 
-function readErrorBody(text: string, ids: IdKind): ErrorBody | undefined {
+function readErrorBody(text: string): ErrorBody | undefined {
   try {
-    const body = parseJson(text, fieldsOf('ErrorBody'), ids) as Partial<ErrorBody>
+    const body = parseJson(text) as Partial<ErrorBody>
     const isError = typeof body.code === 'string' && typeof body.message === 'string'
     return isError ? (body as ErrorBody) : undefined
   } catch {

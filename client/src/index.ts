@@ -1,67 +1,8 @@
-export type {
-  Catalog,
-  Categories,
-  EditFilter,
-  Pets,
-  UpsertOptions,
-  UpsertProgress,
-} from './catalog.ts'
 export { type Limits, PetstoreClient } from './client.ts'
-export type {
-  Availability,
-  CatalogEntry,
-  Category,
-  CategoryEvent,
-  CategoryUpdate,
-  ChangeEvent,
-  ErrorBody,
-  ErrorDetail,
-  HistoryEntry,
-  InventoryItem,
-  InventoryUpdate,
-  Key,
-  KeyLimits,
-  KeyRotation,
-  KeyUpdate,
-  KeyWithSecret,
-  LimitWindow,
-  LowStockEvent,
-  NewCategory,
-  NewKey,
-  NewOrder,
-  NewPet,
-  NewWebhook,
-  Order,
-  OrderEvent,
-  OrderState,
-  OrderUpdate,
-  PairingCode,
-  Permission,
-  Pet,
-  PetBatch,
-  PetBatchResult,
-  PetEdit,
-  PetEvent,
-  PetStatus,
-  PetUpdate,
-  PetUpsert,
-  Reason,
-  RecentChange,
-  RemovedEvent,
-  SearchRow,
-  SecretHint,
-  Webhook,
-  WebhookDelivery,
-  WebhookKind,
-  WebhookPayload,
-  WebhookTest,
-  WebhookUpdate,
-  WebhookWithSecret,
-} from './contract-types.ts'
+export type * from './contract-types.ts'
 export {
   type ClientErrorCode,
   type ErrorContext,
-  type FailedPart,
   InsufficientStockError,
   isPetstoreError,
   OrderClosedError,
@@ -69,21 +10,17 @@ export {
   type PetstoreErrorCode,
 } from './errors.ts'
 export type { EventOptions, InventoryEvent } from './events.ts'
-export type { IdInput, IdKind, Input, Output } from './ids.ts'
+export type { IdInput, Input } from './ids.ts'
 export {
-  type Adjustment,
   type BookingOptions,
   type ChangeFilter,
   type CountLine,
   entryTag,
   type Inventory,
   type InventorySearch,
-  type StockChange,
   type StockLine,
-  type TaggedInventoryItem,
 } from './inventory.ts'
 export { stringify } from './json.ts'
-export type { Keys } from './keys.ts'
 export type { LimitState } from './limit-state.ts'
 export type { List, Page } from './list.ts'
 export type {
@@ -94,14 +31,13 @@ export type {
   PetstoreClientOptions,
   WriteOptions,
 } from './options.ts'
-export type { OrderFilter, Orders } from './orders.ts'
-export { etagOf, type OperationId } from './request.ts'
+export type { Orders } from './orders.ts'
+export { etagOf } from './request.ts'
+export { METHODS } from './resources.ts'
 export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'
 export {
   type ReceivedWebhook,
   type UnknownWebhook,
-  type VerifyOptions,
   verifyWebhook,
   type WebhookHeaders,
 } from './verify-webhook.ts'
-export type { Webhooks } from './webhooks.ts'

@@ -29,20 +29,9 @@ export function readRetryAfter(headers: Headers, now: number): number | undefine
   const seconds = wholeNumber(value)
   if (seconds !== undefined) return seconds * 1000
   const date = Date.parse(value ?? '')
-  return Number.isNaN(date) ? undefined : Math.max(0, date - serverTime(headers, now))
-}
-
-/**
- * Milliseconds until the window is certainly over. It uses the Date header of the service if there is one, so that a
- * wrong clock here does not matter; that header is rounded down to the second, so the result is never too early.
- */
-export function untilReset({ reset }: LimitState, headers: Headers, now: number): number {
-  return Math.max(0, reset * 1000 - serverTime(headers, now))
-}
-
-function serverTime(headers: Headers, now: number): number {
-  const date = Date.parse(headers.get('Date') ?? '')
-  return Number.isNaN(date) ? now : date
+  // Both dates are by the clock of the service, so that a wrong clock here does not matter.
+  const sentAt = Date.parse(headers.get('Date') ?? '')
+  return Number.isNaN(date) ? undefined : Math.max(0, date - (Number.isNaN(sentAt) ? now : sentAt))
 }
 
 function wholeNumber(value: string | null): number | undefined {

@@ -1,13 +1,15 @@
 /** One page of a list. */
 export interface Page<Item> {
   readonly items: readonly Item[]
-  /** The `cursor` of the next page; `undefined` on the last page. */
+  /** The `cursor` of the next page, or its `after` in a list of events; `undefined` on the last page. */
   readonly next: string | undefined
+  /** The position of the page among the events, if the service names it: events after it are news. */
+  readonly lastEventId?: string
 }
 
 interface PageRequest {
   /** `undefined` for the page that the caller asked for. */
-  readonly cursor: string | undefined
+  readonly start: string | undefined
   /** All items are wanted, so pages can be as large as the service allows. */
   readonly isIteration: boolean
 }
@@ -46,25 +48,25 @@ export class List<Item> implements Promise<Page<Item>>, AsyncIterable<Item> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
-    let cursor: string | undefined
+    let start: string | undefined
     do {
-      const { items, next } = await this.#readPage({ cursor, isIteration: true })
+      const { items, next } = await this.#readPage({ start, isIteration: true })
       yield* items
-      cursor = next
-    } while (cursor !== undefined)
+      start = next
+    } while (start !== undefined)
   }
 
   #first(): Promise<Page<Item>> {
-    this.#firstPage ??= this.#readPage({ cursor: undefined, isIteration: false })
+    this.#firstPage ??= this.#readPage({ start: undefined, isIteration: false })
     return this.#firstPage
   }
 }
 
-/** The cursor in the link to the next page (RFC 8288). The link's address is ignored: a proxy may have another. */
-export function nextCursor(headers: Headers): string | undefined {
+/** The parameter of the link to the next page (RFC 8288). The link's address is ignored: a proxy may have another. */
+export function nextPage(headers: Headers, parameter: string): string | undefined {
   for (const [, target = '', parameters = ''] of (headers.get('Link') ?? '').matchAll(/<([^>]*)>([^<]*)/g)) {
     if (!/;\s*rel="?([^";]*\s)?next(\s[^";]*)?"?\s*(;|,|$)/i.test(parameters)) continue
-    return new URL(target, 'http://any').searchParams.get('cursor') ?? undefined
+    return new URL(target, 'http://any').searchParams.get(parameter) ?? undefined
   }
   return undefined
 }

@@ -1,4 +1,3 @@
-import type { IdKind } from './ids.ts'
 import type { LimitState } from './limit-state.ts'
 
 /** The options of every call. Those that are absent come from the client. */
@@ -58,14 +57,10 @@ export interface IncomingResponse {
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-export interface PetstoreClientOptions<Ids extends IdKind = IdKind> {
+export interface PetstoreClientOptions {
   /** Ends in the version segment, for example `https://petstore.example/v1`. In a page it may be just `/v1`. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** The type of ids in results: `bigint` by default. Arguments accept every type of id. */
-  readonly ids?: Ids | undefined
-  /** Never sends more requests than the rate limit allows: waits for the next window instead. */
-  readonly pace?: boolean | undefined
   /** How many requests may be in flight at a time; 16 by default. */
   readonly concurrency?: number | undefined
   /** Milliseconds that one attempt may take; 30,000 by default. */
@@ -99,8 +94,6 @@ export function readOptions(options: PetstoreClientOptions): ClientSettings {
   return {
     baseUrl: readBaseUrl(options.baseUrl),
     authorization: `Bearer ${readApiKey(options.apiKey)}`,
-    ids: options.ids ?? 'bigint',
-    pace: options.pace ?? false,
     concurrency,
     timeout: options.timeout ?? 30_000,
     totalTimeout: options.totalTimeout ?? 300_000,

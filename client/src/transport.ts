@@ -1,8 +1,7 @@
-import { AttemptSignal } from './attempt-signal.ts'
 import { type Failure, failedCall, failureOf, noResponse, notSent } from './failures.ts'
-import { type LimitState, laterState, readLimitState, readRetryAfter, untilReset } from './limit-state.ts'
+import { type LimitState, laterState, readLimitState, readRetryAfter } from './limit-state.ts'
 import type { CallOptions, ClientSettings } from './options.ts'
-import { SendQueue, type Slot } from './send-queue.ts'
+import { SendQueue } from './send-queue.ts'
 import { backOff, type Time } from './waiting.ts'
 
 export interface Call {
@@ -34,7 +33,7 @@ interface Attempt {
   /** 1 for the first. */
   readonly number: number
   readonly response: Response
-  readonly signal: AttemptSignal
+  readonly abort: () => void
 }
 
 type AttemptOutcome<Result> =
@@ -58,35 +57,31 @@ export class Transport {
   readonly settings: ClientSettings
   readonly time: Time
   readonly #queue: SendQueue
-  #tickets = 0
   #limits: LimitState | undefined
 
   constructor(settings: ClientSettings, time: Time) {
     this.settings = settings
     this.time = time
-    this.#queue = new SendQueue({ time, pace: settings.pace, concurrency: settings.concurrency })
+    this.#queue = new SendQueue(time, settings.concurrency)
   }
 
   get limits(): LimitState | undefined {
     return this.#limits
   }
 
-  /** The complete response of a 2xx or a 304. Throws `PetstoreError` for any other, or the signal's reason. */
+  /** The complete response of a 2xx. Throws `PetstoreError` for any other, or the signal's reason. */
   send(call: Call): Promise<Answer> {
-    return this.#run(call, async ({ number, response, signal }) => {
+    return this.#run(call, async ({ number, response }) => {
       const { status, headers } = response
-      const text = await response.text()
-      signal.release()
-      return { status, headers, text, attempts: number }
+      return { status, headers, text: await response.text(), attempts: number }
     })
   }
 
   /** Resolves when the response begins. If the connection breaks later, reading the body fails. */
   open(call: Call): Promise<StreamedAnswer> {
-    return this.#run(call, async ({ response: { body }, signal }) => {
-      signal.stopTimer()
+    return this.#run(call, async ({ response: { body }, abort }) => {
       if (body === null) throw new TypeError('the response has no body')
-      return { body, close: () => signal.end() }
+      return { body, close: abort }
     })
   }
 
@@ -98,7 +93,6 @@ export class Transport {
       retries = this.settings.retries,
     } = call.options
     const beganAt = time.clock()
-    const ticket = this.#tickets++
     let lastFailure: Failure | undefined
     // When the first attempt was sent that may have made the change; undefined if no attempt can have made it.
     let unsettledSince: number | undefined
@@ -119,10 +113,10 @@ export class Transport {
       return notSent(call, waitMs, deadline() - beganAt, this.#limits)
     }
     for (;;) {
-      const slot = await this.#queue.enter({ ticket, deadline: deadline(), signal, tooLate })
+      await this.#queue.enter({ deadline: deadline(), signal, tooLate })
       attempts++
       const sentAt = time.clock()
-      const outcome = await this.#attempt(call, slot, attempts, read)
+      const outcome = await this.#attempt(call, attempts, read)
       if (outcome.type === 'success') return outcome.result
       const { failure, retryAfterMs } = outcome
       lastFailure = failure
@@ -137,36 +131,34 @@ export class Transport {
   /** Sends the call once. Throws only if the call is aborted or a hook throws. */
   async #attempt<Result>(
     call: Call,
-    slot: Slot,
     number: number,
     read: (attempt: Attempt) => Promise<Result>,
   ): Promise<AttemptOutcome<Result>> {
     const { baseUrl, fetch, onResponse } = this.settings
     const { method, path, body, options } = call
+    const { signal, timeout = this.settings.timeout } = options
     const sentAt = this.time.clock()
     const delay = backOff(number - 1, this.time.random, FIRST_BACK_OFF_MS, LONGEST_BACK_OFF_MS)
     const broken = (error: unknown): AttemptOutcome<Result> => {
-      options.signal?.throwIfAborted()
+      signal?.throwIfAborted()
       return { type: 'failure', failure: noResponse(call, baseUrl, error), retryAfterMs: delay }
     }
-    const signal = new AttemptSignal(options.signal, options.timeout ?? this.settings.timeout)
-    let hasSucceeded = false
+    const headers = this.#headersOf(call, number)
+    const own = new AbortController()
+    const tooSlow = () => own.abort(new DOMException(`no response within ${timeout} ms`, 'TimeoutError'))
+    const timer = Number.isFinite(timeout) ? setTimeout(tooSlow, timeout) : undefined
+    const eitherSignal = signal === undefined ? own.signal : AbortSignal.any([signal, own.signal])
     try {
-      const headers = this.#headersOf(call, slot, number)
       let response: Response
       try {
-        response = await fetch(baseUrl + path, {
-          method,
-          headers,
-          signal: signal.signal,
-          ...(body === undefined ? {} : { body }),
-          ...NO_CACHE,
-        })
+        const content = body === undefined ? {} : { body }
+        const init = { method, headers, signal: eitherSignal, ...content, ...NO_CACHE }
+        response = await fetch(baseUrl + path, init)
       } catch (error) {
-        slot.failed()
+        this.#queue.leave()
         return broken(error)
       }
-      const isClosed = this.#readLimits(response, slot, delay)
+      const isClosed = this.#readLimits(response, delay)
       const { status } = response
       onResponse?.({
         method,
@@ -179,25 +171,23 @@ export class Transport {
         duration: this.time.clock() - sentAt,
       })
       try {
-        if (response.ok || status === 304) {
-          const result = await read({ number, response, signal })
-          hasSucceeded = true
+        if (response.ok) {
+          const result = await read({ number, response, abort: () => own.abort() })
           return { type: 'success', result }
         }
-        const failure = failureOf(call, response, await response.text(), this.settings.ids)
+        const failure = failureOf(call, response, await response.text())
         const retryDelay = isClosed ? 0 : delay
         return { type: 'failure', failure, retryAfterMs: TEMPORARY.has(status) ? retryDelay : undefined }
       } catch (error) {
         return broken(error)
       }
     } finally {
-      // After a success, `read` is responsible: a stream needs the signal until it is closed.
-      if (!hasSucceeded) signal.release()
+      clearTimeout(timer)
     }
   }
 
-  /** Releases the slot and throws if a header is invalid or the hook throws. */
-  #headersOf(call: Call, slot: Slot, attempt: number): Headers {
+  /** Leaves the queue and throws if a header is invalid or the hook throws. */
+  #headersOf(call: Call, attempt: number): Headers {
     const { settings } = this
     const { method, path, idempotencyKey, options } = call
     try {
@@ -209,13 +199,13 @@ export class Transport {
       settings.onRequest?.({ method, path, headers, idempotencyKey, attempt })
       return headers
     } catch (error) {
-      slot.answered(undefined)
+      this.#queue.leave()
       throw error
     }
   }
 
   /** Applies the rate-limit headers before another request can be sent. True if the queue is closed now. */
-  #readLimits({ status, headers }: Response, slot: Slot, delay: number): boolean {
+  #readLimits({ status, headers }: Response, delay: number): boolean {
     const now = this.time.clock()
     const limits = readLimitState(headers)
     if (limits !== undefined) this.#limits = laterState(this.#limits, limits)
@@ -223,8 +213,8 @@ export class Transport {
     const wait = retryAfter ?? (status === 429 ? delay : undefined)
     if (wait !== undefined) this.#queue.close(now + wait)
     // The headers of a 401, and possibly of a 5xx, are about the client's address and not about the key.
-    const isAboutKey = limits !== undefined && status < 500 && status !== 401
-    slot.answered(isAboutKey ? { ...limits, resetAt: now + untilReset(limits, headers, now) } : undefined)
+    if (limits !== undefined && status < 500 && status !== 401) this.#queue.obey(limits.limit)
+    this.#queue.leave()
     return wait !== undefined
   }
 }

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { TestService } from '../../server/test/support/test-service.ts'
 import { historyOf } from '../../server/test/support/whole-store.ts'
-import type { StockChange } from '../src/index.ts'
 import { failureOf } from './support/failure-of.ts'
 import { clientAt, clientOf, startClient } from './support/live-service.ts'
 
@@ -12,15 +11,15 @@ test('one change returns one entry, and the history has its reason and reference
   const { client, service } = await startClient()
   const adjustment = { reason: 'sold', reference: 'order 17' } as const
   const changes = [{ petId: ODD, delta: -2 }]
-  expect(await client.inventory.adjust({ ...adjustment, changes })).toEqual([
-    { petId: ODD, quantity: 5, status: 'available' },
-  ])
+  expect(await client.inventory.adjust({ ...adjustment, changes })).toMatchObject({
+    items: [{ petId: ODD, quantity: 5, status: 'available' }],
+  })
   expect(await historyOf(service.store, ODD)).toMatchObject([{ before: 7, after: 5, ...adjustment }])
 })
 
 test('many changes return the entries in the order sent, with exact ids', async () => {
   const service = await TestService.start()
-  const items = await clientOf(service).inventory.adjust({
+  const { items } = await clientOf(service).inventory.adjust({
     reason: 'counted',
     changes: [
       { petId: LAST, delta: 2 },
@@ -44,9 +43,7 @@ test('if changes fail, none is made, and the error lists all that failed', async
     { petId: ODD - 1n, delta: 1 },
     { petId: LAST, quantity: 9, expected: 7 },
   ]
-  const error = await failureOf(
-    clientOf(service).inventory.adjust({ reason: 'received', changes: changes as StockChange[] }),
-  )
+  const error = await failureOf(clientOf(service).inventory.adjust({ reason: 'received', changes }))
   expect(error).toMatchObject({
     code: 'not_found',
     status: 404,
@@ -65,17 +62,16 @@ test('if changes fail, none is made, and the error lists all that failed', async
 test('sell, receive and count book one line or many, with a reference', async () => {
   const service = await TestService.start()
   const { inventory } = clientOf(service)
-  expect(await inventory.sell({ petId: 1, quantity: 3 }, { reference: 'receipt 17' })).toMatchObject({
-    petId: 1n,
-    quantity: 1,
-  })
+  const sold = await inventory.sell({ petId: 1, quantity: 3 }, { reference: 'receipt 17' })
+  expect(sold.items).toMatchObject([{ petId: 1n, quantity: 1 }])
   const delivery = [
-    { petId: '1', quantity: 4 },
+    { petId: 1, quantity: 4 },
     { petId: ODD, quantity: 2 },
   ]
   const received = await inventory.receive(delivery, { reference: 'PO-1043' })
-  expect(received.map(({ quantity }) => quantity)).toEqual([5, 9])
-  expect(await inventory.count({ petId: 1n, quantity: 6, expected: 5 })).toMatchObject({ quantity: 6 })
+  expect(received.items.map(({ quantity }) => quantity)).toEqual([5, 9])
+  const counted = await inventory.count({ petId: 1n, quantity: 6, expected: 5 })
+  expect(counted.items).toMatchObject([{ quantity: 6 }])
   const stale = await failureOf(inventory.count([{ petId: 1n, quantity: 7, expected: 5 }]))
   expect(stale).toMatchObject({ code: 'precondition_failed', status: 412 })
   expect(await historyOf(service.store, 1n)).toMatchObject([
@@ -92,7 +88,20 @@ test('sell never takes units that open orders reserve, and adjust may', async ()
   const refused = await failureOf(client.inventory.sell({ petId: ODD, quantity: 1 }))
   expect(refused).toMatchObject({ name: 'InsufficientStockError', code: 'insufficient_stock', petId: ODD })
   const lost = await client.inventory.adjust({ reason: 'lost', changes: [{ petId: ODD, delta: -1 }] })
-  expect(lost).toMatchObject([{ quantity: 5 }])
+  expect(lost.items).toMatchObject([{ quantity: 5 }])
+})
+
+test('an adjustment is found, and reversed once', async () => {
+  const { client } = await startClient()
+  const lines = [{ petId: ODD, quantity: 2 }]
+  const sold = await client.inventory.sell(lines, { reference: 'receipt 17' })
+  const reversal = await client.adjustments.reverse(sold.id)
+  expect(reversal).toMatchObject({ reverses: sold.id, items: [{ petId: ODD, quantity: 7 }] })
+  expect(await client.adjustments.get(sold.id)).toMatchObject({ id: sold.id, reversedBy: [reversal.id] })
+  const listed = await Array.fromAsync(client.adjustments.list({ petId: ODD, limit: 1 }))
+  expect(listed.map(({ id }) => id)).toEqual([reversal.id, sold.id])
+  const again = await failureOf(client.adjustments.reverse(sold.id))
+  expect(again).toMatchObject({ code: 'already_reversed', status: 409 })
 })
 
 test('a sale or a delivery without units is refused before anything is sent', async () => {

@@ -136,21 +136,14 @@ test('a platform whose requests have no cache option does not get one', async ()
   expect(stdout.toString().trim()).toBe('4')
 })
 
-test('calls that share a signal register one listener on it', async () => {
+test('an aborted signal ends all calls that share it, waiting ones as well', async () => {
   const stop = new AbortController()
-  let listeners = 0
-  const add = stop.signal.addEventListener.bind(stop.signal)
-  stop.signal.addEventListener = (...args: Parameters<typeof add>) => {
-    listeners++
-    add(...args)
-  }
   const fetch = (_: string, { signal }: RequestInit) =>
     new Promise<Response>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
   const client = clientAt('http://127.0.0.1:1/v1', { fetch })
   const calls = Array.from({ length: 1_000 }, () => client.inventory.get(1n, { signal: stop.signal }))
   const outcomes = Promise.allSettled(calls)
   await Bun.sleep(0)
-  expect(listeners).toBe(1)
   stop.abort(new Error('enough'))
   for (const outcome of await outcomes) {
     expect(outcome).toMatchObject({ status: 'rejected', reason: new Error('enough') })

@@ -102,16 +102,15 @@ test('options that can never work are refused when the client is created', () =>
   expect(() => new PetstoreClient({ ...options, concurrency: 0 })).toThrow('concurrency must be at least 1')
 })
 
-test('an id that is not an int64 is refused before anything is sent', async () => {
+test('an id or a quantity that may have been rounded is refused before anything is sent', async () => {
   const client = clientAt(NOWHERE)
-  for (const id of [1.5, 2 ** 53, Number.NaN, 'five', '', '1e3', null as never, {} as never]) {
-    const expected = 'must be a bigint, a safe integer or a string of digits'
+  for (const id of [1.5, 2 ** 53, Number.NaN]) {
+    const expected = 'must be a safe integer or a bigint'
     await expect(client.pets.get(id)).rejects.toThrow(`petId ${expected}`)
-    await expect(client.orders.list({ petId: id ?? Number.NaN }).then()).rejects.toThrow(`petId ${expected}`)
-    await expect(client.inventory.receive({ petId: id ?? '', quantity: 1 })).rejects.toThrow(TypeError)
+    await expect(client.orders.list({ petId: id }).then()).rejects.toThrow(`petId ${expected}`)
+    await expect(client.inventory.receive({ petId: id, quantity: 1 })).rejects.toThrow(TypeError)
+    await expect(client.inventory.set(1n, { quantity: id })).rejects.toThrow(`quantity ${expected}`)
   }
-  await expect(client.pets.get(2n ** 63n)).rejects.toThrow('petId must be an int64')
-  await expect(client.pets.get('9223372036854775808')).rejects.toThrow(RangeError)
 })
 
 test('isPetstoreError distinguishes a PetstoreError from other errors, and its codes', () => {

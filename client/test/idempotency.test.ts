@@ -43,7 +43,7 @@ test.each([['before'], ['after'], ['midway']] as const)(
   async (fault) => {
     const service = await TestService.start()
     const { client, keys } = observed(service, [fault, fault, 'none', fault])
-    expect(await client.inventory.receive(DELIVERY)).toMatchObject({ quantity: 7 })
+    expect(await client.inventory.receive(DELIVERY)).toMatchObject({ items: [{ quantity: 7 }] })
     expect(await client.inventory.set(1n, { quantity: 9 })).toMatchObject({ quantity: 9 })
     const [first, , , fourth] = keys
     expect(keys).toEqual([first, first, first, fourth, fourth] as typeof keys)
@@ -65,7 +65,7 @@ test('a change that got a 503 although it was made is sent again with the same k
   })
   const statuses: number[] = []
   const { client, keys } = observed(service, [], { onResponse: ({ status }) => statuses.push(status) })
-  expect(await client.inventory.receive(DELIVERY)).toMatchObject({ quantity: 7 })
+  expect(await client.inventory.receive(DELIVERY)).toMatchObject({ items: [{ quantity: 7 }] })
   expect(statuses).toEqual([503, 200])
   expect(new Set(keys).size).toBe(1)
   expect(await historyOf(service.store, 1n)).toHaveLength(1)
@@ -81,7 +81,9 @@ test('if every attempt fails, the error has the key that another program can rep
   const another = clientOf(service)
   const again = { idempotencyKey: error.idempotencyKey }
   // The order of the fields does not matter.
-  expect(await another.inventory.receive({ quantity: 3, petId: 1n }, again)).toMatchObject({ quantity: 7 })
+  expect(await another.inventory.receive({ quantity: 3, petId: 1n }, again)).toMatchObject({
+    items: [{ quantity: 7 }],
+  })
   expect(await historyOf(service.store, 1n)).toHaveLength(1)
 })
 
@@ -134,10 +136,6 @@ test('a response that is not the JSON of the service may follow a change that wa
   const error = await failureOf(clientOf(service, { fetch }).inventory.receive(DELIVERY))
   expect(error).toMatchObject({ code: 'invalid_response', mayHaveBeenMade: true })
   expect(error.idempotencyKey).toBeString()
-  const short = async () => new Response('{"items":[]}')
-  const tooFew = await failureOf(clientOf(service, { fetch: short }).inventory.receive(DELIVERY))
-  expect(tooFew).toMatchObject({ code: 'invalid_response', mayHaveBeenMade: true })
-  expect(tooFew.message).toContain('response 200 has 0 entries for 1 changes')
   const read = await failureOf(clientOf(service, { fetch }).inventory.get(1n))
   expect(read).toMatchObject({ mayHaveBeenMade: false, idempotencyKey: undefined })
 })

@@ -13,15 +13,12 @@ test('ids are exact in every operation, in and out', async () => {
   expect((await client.inventory.list()).items.map(({ petId }) => petId)).toEqual(ids)
   expect((await client.catalog.list()).items.map(({ petId }) => petId)).toEqual(ids)
   expect((await client.pets.get(ODD)).id).toBe(ODD)
-  expect(await client.inventory.get(LAST)).toEqual({
-    petId: LAST,
-    quantity: 8,
-    status: 'available',
-    etag: '"8-available"',
-  })
+  const last = await client.inventory.get(LAST)
+  expect(last).toEqual({ petId: LAST, quantity: 8, status: 'available' })
+  expect(etagOf(last)).toBe('"8-available"')
   expect(await client.inventory.set(ODD, { quantity: 3 })).toMatchObject({ petId: ODD, quantity: 3 })
   const received = client.inventory.receive({ petId: LAST, quantity: 2 })
-  expect(await received).toMatchObject({ petId: LAST, quantity: 10 })
+  expect(await received).toMatchObject({ items: [{ petId: LAST, quantity: 10, status: 'available' }] })
   expect((await client.inventory.history(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
   expect((await client.inventory.changes()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
   expect((await client.catalog.list()).items.map(({ petId }) => petId)).toEqual(ids)
@@ -52,24 +49,6 @@ test('limits.get returns the plan, the name, the permissions and the windows of 
   expect(client.limits.latest).toEqual(minute)
 })
 
-test('a known list or entry that has not changed is returned as the same object', async () => {
-  const service = await TestService.start()
-  const statuses: number[] = []
-  const client = clientOf(service, { onResponse: ({ status }) => statuses.push(status) })
-  const list = await client.inventory.list()
-  expect(await client.inventory.list({ known: list })).toBe(list)
-  await client.inventory.set(1n, { quantity: 9 })
-  const changed = await client.inventory.list({ known: list })
-  expect(changed).not.toBe(list)
-  expect(changed.items[0]?.quantity).toBe(9)
-  expect(await client.inventory.list({ known: { items: [], next: undefined } })).toEqual(changed)
-
-  const item = await client.inventory.get(1n)
-  expect(await client.inventory.get(1n, { known: item })).toBe(item)
-  expect((await client.inventory.get(2n, { known: item })).petId).toBe(2n)
-  expect(statuses).toEqual([200, 304, 200, 200, 200, 200, 304, 200])
-})
-
 test('etagOf and ifMatch change or remove any record only in the state that it names', async () => {
   const { client } = await startClient()
   const category = await client.categories.create({ name: 'Birds' })
@@ -92,6 +71,35 @@ test('etagOf and ifMatch change or remove any record only in the state that it n
   await client.categories.remove(category.id, { ifMatch: etagOf(renamed) })
   const page = await client.catalog.list()
   expect(etagOf(page.items[0] ?? {})).toBeUndefined()
+})
+
+test('events are read in pages with exact ids, from the position of an availability', async () => {
+  const { client } = await startClient()
+  const { items, lastEventId } = await client.inventory.availabilities({ petIds: [LAST, ODD, 404n] })
+  expect(items).toEqual([
+    { petId: ODD, quantity: 7, reserved: 0, available: 7 },
+    { petId: LAST, quantity: 8, reserved: 1, available: 7 },
+  ])
+  await client.inventory.set(ODD, { quantity: 6 })
+  const order = await client.orders.create({ petId: LAST, quantity: 2 })
+  const first = await client.inventory.readEvents({ after: lastEventId, limit: 1 })
+  expect(first.items).toMatchObject([{ kind: 'change', change: { petId: ODD, after: 6 } }])
+  expect([first.next, first.lastEventId]).toEqual([first.items[0]?.id, first.items[0]?.id])
+  const rest = await client.inventory.readEvents({ after: first.next, kinds: ['order'] })
+  expect(rest.items).toMatchObject([{ kind: 'order', order: { order: { id: order.id, petId: LAST } } }])
+  expect(rest.next).toBeUndefined()
+  const all = await Array.fromAsync(client.inventory.readEvents({ after: lastEventId, limit: 1 }))
+  expect(all.map(({ kind }) => kind)).toEqual(['change', 'order'])
+  await expect(client.inventory.availabilities({ petIds: [2 ** 53] }).then()).rejects.toThrow(TypeError)
+})
+
+test('a report of movements has exact ids', async () => {
+  const { client } = await startClient()
+  await client.inventory.receive({ petId: LAST, quantity: 5 })
+  await client.inventory.sell({ petId: LAST, quantity: 2 })
+  const { rows, total, by } = await client.reports.movements({ by: 'pet' })
+  expect(rows.at(-1)).toMatchObject({ petId: LAST, name: 'Last one', received: 5, sold: 2 })
+  expect([by, total.received, total.sold]).toEqual(['pet', 5, 2])
 })
 
 test('await returns one page, and for await the items of all pages', async () => {

@@ -200,14 +200,6 @@ describe('verifyWebhook', () => {
     }
   })
 
-  test('returns ids as strings if asked to', async () => {
-    const { headers, body } = delivery({ petId: 1, at: 'a', keyId: 'k' })
-    const event = await verifyWebhookAt(NOW, headers, body, SECRET, { ids: 'string' })
-    if (event.type !== 'pet.removed') throw new Error(event.type)
-    const petId: string = event.data.petId
-    expect(petId).toBe('1')
-  })
-
   test('returns an event of an unknown type as unknown, with its text', async () => {
     for (const eventType of ['pet.sung', 'constructor']) {
       const { headers, body } = delivery({ petId: 5 }, eventType)
@@ -216,7 +208,7 @@ describe('verifyWebhook', () => {
   })
 
   test('says why it cannot read a signed body', async () => {
-    for (const body of ['', '{', 'null', '[]', '{"type":"pet.removed"}', delivery({ petId: 'x' }).body]) {
+    for (const body of ['', '{', 'null', '[]', '{"data":{}}', delivery({ petId: 1.5 }).body]) {
       expect((await failure({ headers: signed(body), body })).message).toStartWith(
         'the signature is valid, but',
       )

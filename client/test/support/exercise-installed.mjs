@@ -44,4 +44,4 @@ async function refusedConnection() {
 const delivered = await firstDelivery()
 const refused = await refusedConnection()
 const outcome = await exercise(petstore, baseUrl, apiKey)
-console.log(JSON.stringify({ version: process.version, delivered, refused, ...outcome }))
+console.log(JSON.stringify({ delivered, refused, ...outcome }))

@@ -4,9 +4,8 @@
  */
 export async function exercise(petstore, baseUrl, apiKey) {
   const { PetstoreClient, isPetstoreError, InsufficientStockError, stringify } = petstore
-  const client = new PetstoreClient({ baseUrl, apiKey, pace: true })
+  const client = new PetstoreClient({ baseUrl, apiKey })
   const stock = await client.inventory.list()
-  const isSame = (await client.inventory.list({ known: stock })) === stock
   const last = stock.items.at(-1).petId
 
   const changes = []
@@ -31,13 +30,12 @@ export async function exercise(petstore, baseUrl, apiKey) {
   }
 
   const { id } = await client.orders.create({ petId: 1, quantity: 3, holdSeconds: 600 })
-  const conflict = await client.orders.create({ petId: '1', quantity: 2 }).catch((error) => error)
+  const conflict = await client.orders.create({ petId: 1n, quantity: 2 }).catch((error) => error)
   json.push(JSON.parse(JSON.stringify(conflict)).details[0].petId)
   const left = conflict instanceof InsufficientStockError ? conflict.available : String(conflict)
   await client.orders.cancel(id)
-  const texts = new PetstoreClient({ baseUrl, apiKey, ids: 'string' })
   const orders = []
-  for await (const order of texts.orders.list({ limit: 1 })) orders.push(order.id)
+  for await (const order of client.orders.list({ limit: 1 })) orders.push(String(order.id))
 
   const stop = new AbortController()
   stop.abort(new Error('enough'))
@@ -45,7 +43,6 @@ export async function exercise(petstore, baseUrl, apiKey) {
 
   return {
     ids: stock.items.map(({ petId }) => String(petId)),
-    isSame,
     changes,
     pets,
     failure,
@@ -60,7 +57,6 @@ export async function exercise(petstore, baseUrl, apiKey) {
 /** The result over the pets of a test service, without the limits. */
 export const EXPECTED = {
   ids: ['1', '2', '3', '9007199254740993', '9223372036854775807'],
-  isSame: true,
   changes: [
     ['9223372036854775807', 8, 10],
     ['9223372036854775807', 10, 1],

@@ -1,8 +1,8 @@
 import { TestService } from '../../../server/test/support/test-service.ts'
-import { type IdKind, PetstoreClient, type PetstoreClientOptions } from '../../src/index.ts'
+import { PetstoreClient, type PetstoreClientOptions } from '../../src/index.ts'
 import { SYSTEM_TIME, type Time } from '../../src/waiting.ts'
 
-export type TestOptions<Ids extends IdKind = 'bigint'> = Partial<PetstoreClientOptions<Ids> & Time>
+export type TestOptions = Partial<PetstoreClientOptions & Time>
 
 /** A service with the default pets, and a client of it. */
 export async function startClient(
@@ -14,19 +14,16 @@ export async function startClient(
 }
 
 /** A client of the service; its key has a high limit unless the options contain another. */
-export function clientOf<Ids extends IdKind = 'bigint'>(
-  service: TestService,
-  options: TestOptions<Ids> = {},
-): PetstoreClient<Ids> {
+export function clientOf(service: TestService, options: TestOptions = {}): PetstoreClient {
   return clientAt(`${service.address}/v1`, { apiKey: service.key, ...options })
 }
 
 /** A client whose clock the test may control. */
-export function clientAt<Ids extends IdKind = 'bigint'>(
+export function clientAt(
   baseUrl: string,
-  { clock, sleep, random, ...options }: TestOptions<Ids> = {},
-): PetstoreClient<Ids> {
-  return new PetstoreClient<Ids>(
+  { clock, sleep, random, ...options }: TestOptions = {},
+): PetstoreClient {
+  return new PetstoreClient(
     { baseUrl, apiKey: 'k', ...options },
     {
       clock: clock ?? SYSTEM_TIME.clock,

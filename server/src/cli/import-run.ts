@@ -1,4 +1,4 @@
-import type { Reason } from '../core/stock/adjustment-fields.ts'
+import type { Reason } from '../core/stock/adjustment.ts'
 import type { Encoding } from '../core/transfer/files.ts'
 import {
   IMPORT_KEY_ID,

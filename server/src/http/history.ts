@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Reason, Reference } from '../core/stock/adjustment-fields.ts'
+import { RecordedReason, Reference } from '../core/stock/adjustment.ts'
 import { HISTORY_ENTRY } from '../core/stock/history.ts'
 import { entryNotFound } from '../core/stock/inventory.ts'
 import { PET_EDIT } from '../core/stock/pet-edit.ts'
@@ -17,7 +17,9 @@ const EXAMPLE = {
   id: '17',
   before: 4,
   after: 5,
+  adjustmentId: 17,
   at: EXAMPLE_TIME,
+  occurredAt: EXAMPLE_TIME,
   keyId: EXAMPLE_KEY.id,
   keyName: EXAMPLE_KEY.name,
 }
@@ -78,7 +80,7 @@ export const listRecentChanges = defineOperation('GET', '/inventory/history', {
     'Returns the changes of stock quantities that match every given parameter, newest first, in pages. Removed pets keep their history. A page examines at most 100,000 rows of the log, so it may have fewer changes than `limit`, or none, and still link to the next page.',
   query: {
     ...FILTERS,
-    reason: Type.Optional(Reason),
+    reason: Type.Optional(RecordedReason),
     reference: Type.Optional(Reference),
     ...pageParameters(),
   },

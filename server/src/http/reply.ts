@@ -9,6 +9,7 @@ import {
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
 import { ANSWERS_KEPT_HOURS, MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
+import { MAX_LATENESS_DAYS } from '../core/stock/facts.ts'
 import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
 import { contentHash } from '../core/values/record-tag.ts'
@@ -32,6 +33,9 @@ export interface StorableReply extends Reply {
   readonly body: string | null
 }
 
+/** The header with the position of a reply among the events. A 304 has the new position. */
+export const EVENT_ID = 'Event-Id'
+
 /** The status and meaning of each error code. A code without an entry does not compile. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
   {
@@ -44,6 +48,14 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     gone: error(410, 'The operation ended on its sunset date.'),
     insufficient_stock: error(409, 'Fewer units are available than the request would take or reserve.'),
     order_closed: error(409, 'The order is no longer open: it is complete, cancelled or expired.'),
+    already_reversed: error(
+      409,
+      'The units of the adjustment are already reversed, or it is a reversal itself.',
+    ),
+    too_late: error(
+      409,
+      `It happened more than ${MAX_LATENESS_DAYS} days ago, or before the history that the service still has.`,
+    ),
     in_use: error(
       409,
       'The pet still has open orders, the category still has pets, the maximum number of webhooks is reached, the key is the only one that manages keys, or a pairing code was requested for a key that is paused or expired.',
@@ -236,13 +248,18 @@ function malformedIfMatch(ifMatch: string): ServiceError {
 
 /**
  * Replies 304 if the caller has the content already. Adds an ETag if the reply has none. The link to the next page counts
- * as content, because the last page gets such a link when rows are added after it.
+ * as content, because the last page gets such a link when rows are added after it. The position among the events does not.
  */
 export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
-  const { Link } = reply.headers
+  const { Link, [EVENT_ID]: eventId } = reply.headers
   const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
   if (matchesTag(headers.get('if-none-match'), ETag)) {
-    return { status: 304, headers: { ETag, ...(Link === undefined ? {} : { Link }) }, body: null }
+    const position = eventId === undefined ? {} : { [EVENT_ID]: eventId }
+    return {
+      status: 304,
+      headers: { ETag, ...(Link === undefined ? {} : { Link }), ...position },
+      body: null,
+    }
   }
   return { ...reply, headers: { ...reply.headers, ETag } }
 }
@@ -267,19 +284,28 @@ export function pageJsonTextReply(
   rowsJson: string,
   next: string | undefined,
 ): Reply {
-  const link = next === undefined ? {} : { Link: `<${nextAddress(request, query, next)}>; rel="next"` }
+  const link = next === undefined ? {} : nextLink(request, query, { cursor: next })
   return conditionalReply(jsonTextReply(rowsJson, link), request)
 }
 
-/** Repeats the text of the parameters that were sent, because a parsed value can differ: a parsed time is a number. */
-function nextAddress(request: HttpRequest, query: PageQuery, cursor: string): string {
+/**
+ * The header with the address of the next page: the same query with another position. Repeats the text of the parameters that
+ * were sent, because a parsed value can differ: a parsed time is a number.
+ */
+export function nextLink(
+  request: HttpRequest,
+  query: Readonly<Record<string, unknown>>,
+  position: Readonly<Record<string, string>>,
+): { readonly Link: string } {
   const sentParameters = new URLSearchParams(request.query)
   const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...query, cursor: undefined })) {
-    if (value !== undefined) parameters.set(name, sentParameters.get(name) ?? String(value))
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && !(name in position)) {
+      parameters.set(name, sentParameters.get(name) ?? String(value))
+    }
   }
-  parameters.set('cursor', cursor)
-  return `${request.path}?${parameters}`
+  for (const [name, value] of Object.entries(position)) parameters.set(name, value)
+  return { Link: `<${request.path}?${parameters}>; rel="next"` }
 }
 
 export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
@@ -318,6 +344,11 @@ export function chooseCoding<Offered extends string>(
   }
   const identityWeight = weights.get('identity') ?? 0
   return best === undefined || weightOf(best) < identityWeight ? undefined : best
+}
+
+/** Whether an Accept header names this media type, and does not prefer JSON. */
+export function prefersType(mediaType: string, accept: string | null): boolean {
+  return chooseCoding(['application/json', mediaType], accept) === mediaType
 }
 
 export const IF_MATCH_HEADER = {

@@ -27,7 +27,7 @@ export function pageParameters({ maxLimit, defaultLimit } = { maxLimit: 1_000, d
   }
 }
 
-const ErrorDetail = Type.Object(
+export const ErrorDetail = Type.Object(
   {
     index: Count('The position of the change in the request, from 0.'),
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),

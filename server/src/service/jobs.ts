@@ -1,7 +1,6 @@
 import { applyThresholdOf, type ThresholdParts } from '../core/catalog/threshold-changes.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
-import { ANSWERS_KEPT_MS } from '../core/stock/decide.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -39,9 +38,8 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       name: 'forget-answers',
       intervalMs: 60_000,
       run: async (signal) => {
-        const before = clock() - ANSWERS_KEPT_MS
         while (!signal.aborted) {
-          const forgottenCount = await store.forgetAnswers(before, ANSWERS_PER_BATCH)
+          const forgottenCount = await store.forgetAnswers(clock(), ANSWERS_PER_BATCH)
           if (forgottenCount < ANSWERS_PER_BATCH) return
           await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
         }

@@ -43,8 +43,8 @@ export function petValues(pet: Pet): SqlValue[] {
   return [...petsTableValues(pet), nameWords(pet.name)]
 }
 
-export function petDetail({ isNew, pet }: PetChangeRecord): string {
-  return detailText(LOGGED_PET, pet, { change: isNew ? 'created' : 'changed' })
+export function petDetail({ fact, pet }: PetChangeRecord): string {
+  return detailText(LOGGED_PET, pet, { change: fact === undefined ? 'changed' : 'created' })
 }
 
 export function fromPetDetail(text: string) {

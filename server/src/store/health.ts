@@ -1,4 +1,4 @@
-import { IS_PET_EDIT, IS_QUANTITY_CHANGE } from './log-rows.ts'
+import { stockFromFacts } from './facts.ts'
 import { HAS_CROSSED, THRESHOLD } from './low-stock.ts'
 
 /** An invariant of the tables. */
@@ -31,9 +31,6 @@ export function describeViolations({ problem }: Check, violations: readonly Viol
   return [`${problem}: ${first.found} (${ids}${more})`]
 }
 
-const newestLogRow = (condition: string) =>
-  `SELECT max(log.id) AS id FROM log WHERE log.pet_id = stock.pet_id AND ${condition}`
-
 export const CHECKS: readonly Check[] = [
   {
     text: 'SELECT id FROM pets WHERE NOT EXISTS (SELECT 1 FROM stock WHERE pet_id = pets.id)',
@@ -54,10 +51,11 @@ export const CHECKS: readonly Check[] = [
     problem: 'pets that are marked as low but are not, or are low but not marked',
   },
   {
-    text: `SELECT pet_id AS id FROM stock WHERE quantity <> (SELECT after FROM log WHERE log.id = (
-        SELECT max(newest.id) FROM (
-          ${newestLogRow(IS_QUANTITY_CHANGE)} UNION ALL ${newestLogRow(IS_PET_EDIT)}) AS newest))`,
-    problem: 'pets whose stock was edited by hand, because it differs from their history',
+    // A pet whose latest count was pruned is left out.
+    text: `SELECT pet_id AS id FROM stock WHERE quantity <> (
+        SELECT facts.quantity FROM (${stockFromFacts('stock.pet_id')}) AS facts WHERE facts.time = stock.counted_at)`,
+    problem:
+      'pets whose stock was edited by hand, because it differs from their latest count and the adjustments since',
   },
   {
     text: `SELECT stock.pet_id AS id FROM stock

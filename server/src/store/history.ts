@@ -5,19 +5,19 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { MAX_INT64, MIN_INT64, parseInt64 } from '../core/values/field.ts'
 import { type Page, unknownCursor } from '../core/values/page.ts'
 import { fromPetDetail } from './catalog-rows.ts'
-import { IS_PET_EDIT, IS_QUANTITY_CHANGE, type LogRow, purposeOf } from './log-rows.ts'
+import { factFieldsOf, IS_FACT, IS_PET_EDIT, type LogRow, purposeOf } from './log-rows.ts'
 import type { RowOf } from './record-rows.ts'
 import { type RowSource, type SqlValue, type Statement, statement } from './sql.ts'
 
 /** The columns that every listed log row has. `name` is the name of the key. */
-interface ListedRow extends Pick<RowOf<'log'>, 'id' | 'pet_id' | 'at' | 'key_id'> {
+export interface ListedRow extends Pick<RowOf<'log'>, 'id' | 'pet_id' | 'at' | 'key_id'> {
   readonly name: string | null
 }
 
-/** A row that changed a quantity. `after` is null if the pet was removed. */
+/** A line of an adjustment. `after` is null if the pet was removed. */
 type ChangeRow = ListedRow &
   Pick<RowOf<'log', 'after'>, 'before' | 'after'> &
-  Pick<LogRow, 'reason' | 'reference'>
+  Pick<LogRow, 'reason' | 'reference' | 'document' | 'occurred_at'>
 
 /** A row of the kind `pet` or `removed`, with the state of the pet in its previous row of these kinds. */
 interface EditRow extends ListedRow {
@@ -29,7 +29,7 @@ interface EditRow extends ListedRow {
 }
 
 /** A kind of history: the log rows that it lists, and how it reads them. */
-interface LogList<Row extends ListedRow, Entry> {
+export interface LogList<Row extends ListedRow, Entry> {
   /** A condition on log rows, for which there is an index by pet. */
   readonly isListed: string
   readonly columns: string
@@ -39,8 +39,8 @@ interface LogList<Row extends ListedRow, Entry> {
 }
 
 const CHANGES: LogList<ChangeRow, HistoryEntry> = {
-  isListed: IS_QUANTITY_CHANGE,
-  columns: 'id, pet_id, before, after, at, key_id, reason, reference',
+  isListed: IS_FACT,
+  columns: 'id, pet_id, before, after, at, key_id, reason, reference, document, occurred_at',
   lookups: [],
   toEntry: toChange,
 }
@@ -57,7 +57,7 @@ const EDITS: LogList<EditRow, PetEdit> = {
 }
 
 /** Limits for reading one page with a filter, because the filter may match only a few of many log rows. */
-const SCAN_LIMITS = {
+export const SCAN_LIMITS = {
   /** The number of log rows that the page may examine. */
   maxRows: 100_000,
   /** The number of log rows that one statement examines. */
@@ -86,23 +86,23 @@ interface PageRequest {
 export function historyMethods(
   database: RowSource,
   scanLimits = SCAN_LIMITS,
-): Omit<HistoryStore, 'pruneHistory'> {
+): Omit<HistoryStore, 'pruneHistory' | 'findAdjustment' | 'listAdjustments'> {
   return {
     listHistoryPage: (petId, limit, cursor) =>
-      readPage(database, CHANGES, { limit, cursor, filter: { petId } }, scanLimits),
+      readLogPage(database, CHANGES, { limit, cursor, filter: { petId } }, scanLimits),
 
     countPrunable: (limit, onProgress) => countPrunable(database, limit, onProgress),
 
     listRecentHistory: (limit, cursor, filter = {}) =>
-      readPage(database, CHANGES, { limit, cursor, filter }, scanLimits),
+      readLogPage(database, CHANGES, { limit, cursor, filter }, scanLimits),
 
     listPetEdits: (limit, cursor, filter = {}) =>
-      readPage(database, EDITS, { limit, cursor, filter }, scanLimits),
+      readLogPage(database, EDITS, { limit, cursor, filter }, scanLimits),
   }
 }
 
 /** Examines the log step by step, from the cursor back. Other reads can run between the steps. */
-async function readPage<Row extends ListedRow, Entry>(
+export async function readLogPage<Row extends ListedRow, Entry>(
   database: RowSource,
   list: LogList<Row, Entry>,
   { limit, cursor, filter }: PageRequest,
@@ -196,7 +196,7 @@ function parameterOf(values: SqlValue[]): Parameter {
 
 /** Conditions on log rows. The pet is part of the range. */
 function filterConditions(
-  { petId, who, reason, reference, since, until }: HistoryFilter,
+  { petId, who, keyId, orderId, reason, reference, since, until }: HistoryFilter,
   parameter: Parameter,
 ): string[] {
   const conditions: string[] = []
@@ -204,6 +204,8 @@ function filterConditions(
     const name = parameter(who)
     conditions.push(`(key_id = ${name} OR key_id IN (SELECT id FROM keys WHERE name = ${name}))`)
   }
+  if (keyId !== undefined) conditions.push(`key_id = ${parameter(keyId)}`)
+  if (orderId !== undefined) conditions.push(`order_id = ${parameter(orderId)}`)
   if (reason !== undefined) conditions.push(`reason = ${parameter(reason)}`)
   if (reference !== undefined) conditions.push(`reference = ${parameter(reference)}`)
   // The times of all pets are part of the range.
@@ -299,7 +301,13 @@ function originOf({ id, pet_id, at, key_id, name }: ListedRow) {
 }
 
 function toChange(row: ChangeRow): HistoryEntry {
-  return { ...originOf(row), before: Number(row.before), after: Number(row.after ?? 0), ...purposeOf(row) }
+  return {
+    ...originOf(row),
+    before: Number(row.before),
+    after: Number(row.after ?? 0),
+    ...factFieldsOf(row),
+    ...purposeOf(row),
+  }
 }
 
 function toEdit(row: EditRow): PetEdit {

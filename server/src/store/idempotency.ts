@@ -12,15 +12,15 @@ export const ANSWER_COLUMN_NAMES = Object.keys(ANSWER_COLUMNS)
 
 /** The values of an answer in the order of ANSWER_COLUMNS. */
 export function answerValues(answer: RememberedAnswer): SqlValue[] {
-  return [answer.keyId, answer.idempotencyKey, answer.fingerprint, answer.answer, answer.at]
+  return [answer.keyId, answer.idempotencyKey, answer.fingerprint, answer.answer, answer.forgetAt]
 }
 
 export function toAnswers(rows: readonly AnswerRow[]): Answers {
   const answers = new Map<string, RememberedAnswer>()
-  for (const { key_id: keyId, key: idempotencyKey, fingerprint, answer, at } of rows) {
+  for (const { key_id: keyId, key: idempotencyKey, fingerprint, answer, forget_at } of rows) {
     if (answer === '') continue
     const id = answerId({ keyId, idempotencyKey })
-    answers.set(id, { keyId, idempotencyKey, fingerprint, answer, at: Number(at) })
+    answers.set(id, { keyId, idempotencyKey, fingerprint, answer, forgetAt: Number(forget_at) })
   }
   return answers
 }
@@ -28,15 +28,15 @@ export function toAnswers(rows: readonly AnswerRow[]): Answers {
 export function answerMethods(database: SqlDatabase): Pick<StockStore, 'forgetAnswers'> {
   const { forUpdate, skipLocked } = database.dialect
   return {
-    forgetAnswers: async (before, maxAnswers) => {
+    forgetAnswers: async (now, maxAnswers) => {
       // Usually there is nothing to remove, and then no commit is needed.
-      const [oldRow] = await database.rows('SELECT 1 FROM idempotency WHERE at < $1 LIMIT 1', before)
+      const [oldRow] = await database.rows('SELECT 1 FROM idempotency WHERE forget_at <= $1 LIMIT 1', now)
       if (oldRow === undefined) return 0
       const [removed = 0] = await database.commit([
         statement(
           `DELETE FROM idempotency WHERE (key_id, key) IN (
-            SELECT key_id, key FROM idempotency WHERE at < $1 ORDER BY at LIMIT CAST($2 AS BIGINT) ${forUpdate} ${skipLocked})`,
-          before,
+            SELECT key_id, key FROM idempotency WHERE forget_at <= $1 ORDER BY forget_at LIMIT CAST($2 AS BIGINT) ${forUpdate} ${skipLocked})`,
+          now,
           maxAnswers,
         ),
       ])

@@ -1,8 +1,9 @@
 import { importOrder } from '../core/orders/import-order.ts'
 import { ORDER_ROW, type OrderRow, orderAt } from '../core/orders/order.ts'
 import { type LockedOrders, OrdersDraft } from '../core/orders/orders-draft.ts'
-import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment-fields.ts'
+import { ADJUSTMENT_CHANGE } from '../core/stock/adjustment.ts'
 import type { AdjustmentChange } from '../core/stock/command.ts'
+import { KnownFacts } from '../core/stock/facts.ts'
 import type { LockedEntry, PetStatus } from '../core/stock/inventory.ts'
 import { StockDraft } from '../core/stock/stock-draft.ts'
 import { type AdjustmentRow, decideRows, STOCK_COUNT_ROW } from '../core/transfer/adjustment.ts'
@@ -105,7 +106,7 @@ async function decideStep(
   const locked = await readOrders(tables, step)
   // Skips pets of earlier preview steps: their expired holds are already released in memory.
   const expiredHolds = locked.expiredHolds.filter(({ petId }) => !previewedEntries.has(petId))
-  const stock = new StockDraft(entries)
+  const stock = new StockDraft(entries, new KnownFacts())
   const writesLog = mode.type === 'write' && mode.writesLog
   const orders = new OrdersDraft(stock, { ...locked, expiredHolds }, writesLog)
   const refused = rows.flatMap((row) => {
@@ -115,12 +116,9 @@ async function decideStep(
     return reason === undefined ? [] : [{ id: order.id, line: Number(row.line), reason }]
   })
   if (mode.type === 'write') {
-    const { records, quantities, reserved, low } = stock
     await tables.database.writeDecision({
-      records,
-      quantities,
-      reserved,
-      low,
+      records: stock.records,
+      entries: stock.changes,
       orders: orders.changes,
       catalog: undefined,
     })

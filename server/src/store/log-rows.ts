@@ -1,7 +1,14 @@
-import type { PetWithEntry } from '../core/catalog/catalog-draft.ts'
-import type { Reason } from '../core/stock/adjustment-fields.ts'
+import type { Effect, RecordedReason } from '../core/stock/adjustment.ts'
 import type { InventoryItem, LockedEntry, PetStatus } from '../core/stock/inventory.ts'
-import { INVENTORY_KINDS, isLow, isPetRecord, type LogRecord } from '../core/stock/stock-draft.ts'
+import {
+  availableOf,
+  type Fact,
+  factOf,
+  INVENTORY_KINDS,
+  isLow,
+  isPetRecord,
+  type LogRecord,
+} from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
@@ -22,23 +29,30 @@ export const IS_PET_EDIT = "(kind = 'pet' OR kind = 'removed')"
 /** A condition on log rows: the row changes the inventory list. SQLite builds a temporary table for IN. */
 export const CHANGES_INVENTORY = `(${INVENTORY_KINDS.map((kind) => `kind = '${kind}'`).join(' OR ')})`
 
-type FullLogRow = RowOf<'log', 'pet_id' | 'before' | 'after' | 'reference' | 'detail'>
+type Nullable = Exclude<keyof typeof COPIED_TABLES.log, 'id' | 'kind' | 'at' | 'key_id'>
 
-/** A log row that is read for subscribers. */
-export interface LogRow extends Omit<FullLogRow, 'status' | 'reason'> {
+/** A log row, with what the texts in it can be. */
+export interface LogRow extends Omit<RowOf<'log', Nullable>, 'kind' | 'status' | 'reason' | 'effect'> {
   readonly kind: StockEvent['kind']
   readonly status: PetStatus | null
-  readonly reason: Reason | null
+  readonly reason: RecordedReason | null
+  readonly effect: Effect | null
 }
 
-export const LOG_SELECT_LIST = 'kind, pet_id, before, after, status, at, key_id, reason, reference, detail'
+export const LOG_SELECT_LIST =
+  'kind, pet_id, before, after, status, at, key_id, reason, reference, detail, document, occurred_at, reserved'
 
-export function toEvent(row: LogRow, cursor: string): StockEvent {
-  const { kind, pet_id, before, after, status, detail } = row
+/** A log row that is read for subscribers. */
+export type EventRow = Omit<LogRow, 'delta' | 'counted' | 'effect' | 'order_id' | 'reverses'>
+
+export function toEvent(row: EventRow, cursor: string): StockEvent {
+  const { kind, pet_id, before, after, status, detail, reserved } = row
   const by = { at: Number(row.at), keyId: row.key_id }
   if (kind === 'relist') return { kind, cursor }
   if (kind === 'category' && detail !== null) return { kind, ...fromCategoryDetail(detail), ...by, cursor }
-  if (kind === 'order' && detail !== null) return { kind, ...fromOrderDetail(detail), ...by, cursor }
+  if (kind === 'order' && detail !== null) {
+    return { kind, ...fromOrderDetail(detail), ...availabilityIn(after, reserved), ...by, cursor }
+  }
   if (pet_id !== null) {
     const petId = pet_id
     if (kind === 'removed') return { kind, petId, ...by, cursor }
@@ -50,12 +64,29 @@ export function toEvent(row: LogRow, cursor: string): StockEvent {
         return { kind, petId, ...fromPetDetail(detail), status, quantity: Number(after), ...by, cursor }
       }
       if (kind === 'change' && before !== null) {
-        const quantities = { before: Number(before), after: Number(after) }
-        return { kind, petId, ...quantities, status, ...by, ...purposeOf(row), cursor }
+        const quantities = {
+          before: Number(before),
+          after: Number(after),
+          ...availabilityIn(after, reserved),
+        }
+        return { kind, petId, status, ...quantities, ...by, ...factFieldsOf(row), ...purposeOf(row), cursor }
       }
     }
   }
   throw new Error(`log row ${row.id} has a null in a column that a row of the kind ${kind} needs`)
+}
+
+/** Rows of earlier versions lack the reserved units. */
+function availabilityIn(quantity: bigint | null, reserved: bigint | null) {
+  if (quantity === null || reserved === null) return {}
+  const entry = { quantity: Number(quantity), reserved: Number(reserved) }
+  return { reserved: entry.reserved, available: availableOf(entry) }
+}
+
+/** The adjustment that a row is a line of, and when it happened. */
+export function factFieldsOf({ document, occurred_at, at }: Pick<LogRow, 'document' | 'occurred_at' | 'at'>) {
+  const occurredAt = Number(occurred_at ?? at)
+  return document === null ? { occurredAt } : { adjustmentId: document, occurredAt }
 }
 
 /** The reason and the reference of a change, if the caller gave them. */
@@ -80,23 +111,17 @@ export function insertLogSql(
   return `INSERT INTO log (${Object.keys(values)}) ${rows}`
 }
 
-/**
- * A condition on log rows: the row changed a quantity. A pet is created from 0 and removed to 0. Other rows of the kind `pet`
- * have no `before`.
- */
-export const IS_QUANTITY_CHANGE = "(kind = 'change' OR before <> coalesce(after, 0))"
+/** A condition on log rows: the row is a line of an adjustment. */
+export const IS_FACT = 'document IS NOT NULL'
 
-/** Find the changes and the edits of a pet, and the log rows of a time. */
+/** Find the facts and the edits of a pet, the rows of a time, the sale of an order, and the reversals of an adjustment. */
 export const LOG_INDEXES = `
-  CREATE INDEX log_of_changes ON log (pet_id, id) WHERE ${IS_QUANTITY_CHANGE};
+  CREATE INDEX log_of_facts ON log (pet_id, id) WHERE ${IS_FACT};
   CREATE INDEX log_of_entries ON log (pet_id, id) WHERE ${IS_PET_EDIT};
-  CREATE INDEX log_by_time ON log (at, id);`
-
-/** The quantity before a record; null if the record changes none. */
-function quantityBefore(record: LogRecord): number | null {
-  if (record.kind === 'pet') return record.isNew ? 0 : null
-  return record.kind === 'change' || record.kind === 'removed' ? record.before : null
-}
+  CREATE INDEX log_by_time ON log (at, id);
+  CREATE INDEX log_of_late_facts ON log (occurred_at) WHERE occurred_at IS NOT NULL;
+  CREATE INDEX log_of_reversals ON log (reverses) WHERE reverses IS NOT NULL;
+  CREATE INDEX log_of_orders ON log (order_id) WHERE order_id IS NOT NULL;`
 
 /** The values of a log row in the order of LOG_COLUMNS. */
 export function logValues(record: LogRecord, id: bigint): SqlValue[] {
@@ -107,13 +132,42 @@ export function logValues(record: LogRecord, id: bigint): SqlValue[] {
     kind,
     petIdOf(record),
     quantityBefore(record),
-    record.kind === 'change' || record.kind === 'pet' ? record.after : null,
+    quantityAfter(record),
     isPetRecord(record) ? record.status : null,
     by.at,
     by.keyId,
     reason,
     reference,
     detailOf(record),
+    ...factValues(record),
+  ]
+}
+
+/** The quantity before a record; null if the record changes none. */
+function quantityBefore(record: LogRecord): number | null {
+  if (record.kind === 'pet') return record.fact === undefined ? null : 0
+  return record.kind === 'change' || record.kind === 'removed' ? record.before : null
+}
+
+function quantityAfter(record: LogRecord): number | null {
+  if (record.kind === 'order') return record.entry?.quantity ?? null
+  return record.kind === 'change' || record.kind === 'pet' ? record.after : null
+}
+
+function factValues(record: LogRecord): SqlValue[] {
+  const fact = factOf(record)
+  const reserved = record.kind === 'order' ? (record.entry?.reserved ?? null) : null
+  if (fact === undefined) return [null, null, null, null, null, reserved, null, null]
+  const { document, occurredAt, statement, effect, orderId = null, reverses = null } = fact
+  return [
+    document,
+    occurredAt === record.by.at ? null : occurredAt,
+    statement.type === 'movement' ? statement.delta : null,
+    statement.type === 'count' ? statement.counted : null,
+    effect === 'applied' ? null : effect,
+    isPetRecord(record) ? record.reserved : null,
+    orderId,
+    reverses,
   ]
 }
 
@@ -130,9 +184,20 @@ function detailOf(record: LogRecord): string | null {
     case 'recovered':
       return crossingDetail(record)
     case 'change':
+      return documentDetail(record.fact)
     case 'removed':
       return null
   }
+}
+
+/** In the first row of an adjustment that has a note or several lines: the note and the number of lines. */
+function documentDetail({ head }: Fact): string | null {
+  if (head === undefined || (head.note === undefined && head.lines.length === 1)) return null
+  return JSON.stringify({ lines: head.lines.length, note: head.note })
+}
+
+export function fromDocumentDetail(text: string | null): { readonly lines: number; readonly note?: string } {
+  return text === null ? { lines: 1 } : JSON.parse(text)
 }
 
 function petIdOf(record: LogRecord): bigint | null {
@@ -160,24 +225,32 @@ export function toItem(row: StockRow): InventoryItem {
 }
 
 /** A row of `stock` that a commit has locked and read. */
-export interface LockedRow extends StockRow, Pick<RowOf<'stock', 'low_at'>, 'reserved' | 'low_at'> {}
+type LockedColumns = 'low_at' | 'counted_at' | 'moved_at'
+export interface LockedRow
+  extends StockRow,
+    Pick<RowOf<'stock', LockedColumns>, 'reserved' | LockedColumns> {}
 
-export const LOCKED_SELECT_LIST = 'pet_id, quantity, status, reserved, low_at'
+export const LOCKED_SELECT_LIST = 'pet_id, quantity, status, reserved, low_at, counted_at, moved_at'
 
 export function toLockedEntry(row: LockedRow): LockedEntry {
   return {
     quantity: Number(row.quantity),
     status: row.status,
     reserved: Number(row.reserved),
-    lowStockAt: row.low_at === null ? null : Number(row.low_at),
+    lowStockAt: toNumber(row.low_at),
+    countedAt: toNumber(row.counted_at),
+    movedAt: toNumber(row.moved_at),
   }
 }
 
-/** The columns of `stock` that a change of the catalogue writes. */
+function toNumber(value: bigint | null): number | null {
+  return value === null ? null : Number(value)
+}
+
 export const ENTRY_COLUMNS = COPIED_TABLES.stock
 
 /** The values of a stock entry in the order of ENTRY_COLUMNS. */
-export function entryValues({ pet, entry }: PetWithEntry): SqlValue[] {
-  const { quantity, status, reserved, lowStockAt } = entry
-  return [pet.id, quantity, status, reserved, lowStockAt, isLow(entry)]
+export function entryValues(petId: bigint, entry: LockedEntry): SqlValue[] {
+  const { quantity, status, reserved, lowStockAt, countedAt, movedAt } = entry
+  return [petId, quantity, status, reserved, lowStockAt, isLow(entry), countedAt, movedAt]
 }

@@ -45,6 +45,14 @@ export function petMethods(
       return row === undefined ? undefined : toPet(row)
     },
 
+    findPetsByBarcode: async (barcodes) => {
+      const rows = await database.rows<{ id: bigint; barcode: string }>(
+        `SELECT id, barcode FROM pets WHERE barcode IN (${placeholders(barcodes.length)})`,
+        ...barcodes,
+      )
+      return new Map(rows.map(({ id, barcode }) => [barcode, id]))
+    },
+
     listPets: async (after, limit) => {
       if (after === MAX_INT64) return []
       const rows = await database.rows<object>(

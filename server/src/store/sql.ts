@@ -20,6 +20,8 @@ export interface Dialect {
   readonly types: Readonly<Record<ColumnType, string>>
   /** An expression that generates the id of a new log row for each selected row. Not allowed with FOR UPDATE. */
   readonly nextLogId: string
+  /** A condition on `log_state`: rows of the log were pruned. */
+  readonly isLogPruned: string
   /** The end of a SELECT that locks its rows until the commit; empty if the database has no row locks. */
   readonly forUpdate: string
   /** Follows `forUpdate` and skips rows that another transaction has locked. */
@@ -115,9 +117,26 @@ export function excludedValues(columns: readonly string[]): string {
   return columns.map((column) => `${column} = excluded.${column}`).join()
 }
 
+/** A statement that adds a row. */
+export function insertSql(table: string, columns: readonly string[]): string {
+  return `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns.length)})`
+}
+
+/**
+ * A statement that changes a row. The values are in the order of the columns. The first of the fixed columns is the key; the
+ * others keep their values.
+ */
+export function updateSql(table: string, columns: readonly string[], fixed: readonly string[]): string {
+  const [key = ''] = fixed
+  const assignments = columns.flatMap((column, index) =>
+    fixed.includes(column) ? [] : [`${column} = $${index + 1}`],
+  )
+  return `UPDATE ${table} SET ${assignments} WHERE ${key} = $${columns.indexOf(key) + 1}`
+}
+
 /** A statement that writes a row, and replaces the row with the same id if there is one. */
 export function upsertSql(table: string, columns: readonly string[], id = 'id'): string {
-  return `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns.length)})
+  return `${insertSql(table, columns)}
     ON CONFLICT (${id}) DO UPDATE SET ${excludedValues(columns.filter((column) => column !== id))}`
 }
 

@@ -1,3 +1,4 @@
+import { ANSWERS_KEPT_MS } from '../core/stock/decide.ts'
 import { LOG_INDEXES } from './log-rows.ts'
 import type { Dialect } from './sql.ts'
 
@@ -19,6 +20,9 @@ export interface TableTerms extends Readonly<Dialect['types']> {
 /** Few categories have an unapplied threshold. */
 const UNAPPLIED_THRESHOLDS_INDEX =
   'CREATE INDEX unapplied_thresholds ON categories (id) WHERE threshold_change IS NOT NULL'
+
+/** Finds the answers that need not be remembered any more. */
+const ANSWERS_INDEX = 'CREATE INDEX idempotency_by_age ON idempotency (forget_at)'
 
 /** Serves pages of the audit log of one key. */
 const AUDIT_INDEX = 'CREATE INDEX audit_by_key ON audit (key_id, id)'
@@ -146,10 +150,10 @@ const limitTables = ({ integer, text, bytewiseText, hotTable }: TableTerms) => `
     key         ${bytewiseText} NOT NULL,
     fingerprint ${text} NOT NULL,
     answer      ${text} NOT NULL,
-    at          ${integer} NOT NULL,
+    forget_at   ${integer} NOT NULL,
     PRIMARY KEY (key_id, key)
   ) ${hotTable};
-  CREATE INDEX idempotency_by_age ON idempotency (at);
+  ${ANSWERS_INDEX};
 `
 
 const webhookTables = ({ integer, text, boolean, serial, plainTable, hotTable }: TableTerms) => `
@@ -223,6 +227,35 @@ export const sharedUpgrade = (terms: TableTerms) => `
   ALTER TABLE stock DROP COLUMN last_change;
   ALTER TABLE log DROP COLUMN previous;
   DROP INDEX log_of_entries;
-  ${LOG_INDEXES}
   DROP INDEX pets_by_words;
+  DROP INDEX idempotency_by_age;
+  ALTER TABLE idempotency RENAME COLUMN at TO forget_at;
+  UPDATE idempotency SET forget_at = forget_at + ${ANSWERS_KEPT_MS};
+  ${ANSWERS_INDEX};
+  ${factsUpgrade(terms)}
+`
+
+/**
+ * Makes each earlier change of a quantity an adjustment of its own. Without a reason, and with the reason `counted`, it is a
+ * count; otherwise a movement. The log must be editable.
+ */
+const factsUpgrade = ({ integer, text }: TableTerms) => `
+  ${['document', 'occurred_at', 'delta', 'counted', 'reserved', 'order_id', 'reverses']
+    .map((column) => `ALTER TABLE log ADD COLUMN ${column} ${integer};`)
+    .join('\n  ')}
+  ALTER TABLE log ADD COLUMN effect ${text};
+  ALTER TABLE pets ADD COLUMN metadata ${text};
+  UPDATE log SET document = id,
+    counted = CASE WHEN reason IS NULL OR reason = 'counted' THEN after END,
+    delta = CASE WHEN reason <> 'counted' THEN after - before END
+  WHERE kind = 'change';
+  UPDATE log SET document = id, before = 0, counted = after
+  WHERE kind = 'pet' AND detail LIKE '{"change":"created"%';
+  UPDATE log SET document = id, counted = 0 WHERE kind = 'removed';
+  ALTER TABLE stock ADD COLUMN counted_at ${integer};
+  ALTER TABLE stock ADD COLUMN moved_at ${integer};
+  ${LOG_INDEXES}
+  UPDATE stock SET
+    counted_at = (SELECT max(at) FROM log WHERE log.pet_id = stock.pet_id AND counted IS NOT NULL),
+    moved_at = (SELECT max(at) FROM log WHERE log.pet_id = stock.pet_id AND delta IS NOT NULL);
 `

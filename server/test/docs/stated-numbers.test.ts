@@ -27,7 +27,7 @@ const STATED: readonly [phrase: string, defined: number, files: readonly string[
   [
     '# hours,? (?:every delivery|deliveries)',
     OLD_SECRET_HOURS,
-    ['docs/webhooks.md', 'web/src/staff-page/webhooks/webhook-card.tsx', 'client/src/webhooks.ts'],
+    ['docs/webhooks.md', 'web/src/staff-page/webhooks/webhook-card.tsx'],
   ],
   ['# attempts', MAX_KEPT_ATTEMPTS, ['docs/webhooks.md']],
   [

@@ -110,7 +110,7 @@ test('with several hosts, the one that accepts writes is found, also after a fai
     },
   )
   const change = (quantity: number) =>
-    store.changeStock([{ type: 'set_quantity', petId: 1n, quantity, keyId: 'key_a', at: 1 }])
+    store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity }], keyId: 'key_a', at: 1 }])
   await change(10)
   pair.killPrimary()
   await pair.promote()

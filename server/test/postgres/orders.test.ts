@@ -30,7 +30,7 @@ afterAll(async () => {
 
 const BY = { keyId: 'key_a', at: 1 }
 const set = (petId: bigint, quantity: number) =>
-  stores[0].changeStock([{ type: 'set_quantity', ...BY, petId, quantity }])
+  stores[0].changeStock([{ type: 'adjust', ...BY, changes: [{ petId, quantity }] }])
 
 function order(index: number, body: object): Promise<Response> {
   return fetch(`${instances[index % 2]?.address}/v1/store/orders`, {

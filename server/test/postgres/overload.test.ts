@@ -5,6 +5,7 @@ import { CATALOG_LOCK } from '../../src/store/postgres/dialect.ts'
 import { ReadinessCheck } from '../../src/store/postgres/health.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import { serveTuned } from '../cli/running-petstore.ts'
+import { change as countOf } from '../store/plain-rows.ts'
 import { FreezingProxy } from '../support/freezing-proxy.ts'
 import { createDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -201,13 +202,7 @@ describe('a pet locked by another process', () => {
     const store = await openPostgresStore(database.url, settings)
     const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
-    const requests = PET_IDS.map((petId) => ({
-      type: 'set_quantity' as const,
-      petId: BigInt(petId),
-      quantity: 30,
-      keyId: 'key',
-      at: 0,
-    }))
+    const requests = PET_IDS.map((petId) => countOf(BigInt(petId), 30))
     const failure = await failureOf(store.changeStock(requests, { lockWait: 'brief' }))
     expect(failure).toBeInstanceOf(PetsLockedError)
     expect(failure).toMatchObject({ petIds: new Set([1n]) })

@@ -55,24 +55,24 @@ describe('stock on PostgreSQL', () => {
       { ...change(2n, 3), onlyIf: [{ quantity: 2, status: 'available' }] },
       change(3n, 3),
     ])
-    expect(outcomes).toEqual([
-      { type: 'conflict', item: { petId: 1n, quantity: 2, status: 'available' } },
-      { type: 'done', item: { petId: 2n, quantity: 3, status: 'available' } },
-      { type: 'unknown_pet' },
+    expect(outcomes).toMatchObject([
+      { type: 'refused', failures: [{ code: 'precondition_failed' }] },
+      { type: 'done', items: [{ petId: 2n, quantity: 3 }] },
+      { type: 'refused', failures: [{ code: 'not_found' }] },
     ])
   })
 
   test('is returned even if a change changes nothing', async () => {
     await store.changeStock([change(1n, 1)])
     await other.changeStock([change(1n, 5)])
-    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ item: { quantity: 1 } }])
+    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ items: [{ quantity: 1 }] }])
     expect(await changesOf(1n)).toEqual([
       [0, 1],
       [1, 5],
       [5, 1],
     ])
     await removePet(other, 1n)
-    expect(await store.changeStock([change(1n, 1)])).toEqual([{ type: 'unknown_pet' }])
+    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ failures: [{ code: 'not_found' }] }])
   })
 
   const importPets = async (pets: readonly StockedPet[], options: Partial<ApplyOptions> = {}) => {

@@ -43,6 +43,32 @@ describe('two instances on one PostgreSQL', () => {
     expect(await load.violations(database.url)).toEqual([])
   })
 
+  test('20 callers reverse one sale at once on both: one of them wins', async () => {
+    const petId = PET_IDS[0] ?? 0
+    const post = (instance: typeof one, path: string, body: object) =>
+      instance.call(path, key, { method: 'POST', body: JSON.stringify(body) })
+    const quantity = async () =>
+      ((await (await one.call('/inventory', key)).json()) as { petId: number; quantity: number }[]).find(
+        (item) => item.petId === petId,
+      )?.quantity
+    await one.call(`/inventory/${petId}`, key, { method: 'PATCH', body: '{"quantity": 10}' })
+    const sale = { reason: 'sold', changes: [{ petId, delta: -3 }] }
+    const { id } = (await (await post(one, '/inventory/adjustments', sale)).json()) as { id: number }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        post(index % 2 === 0 ? one : other, `/inventory/adjustments/${id}/reverse`, {}),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)])
+    const refusals = await Promise.all(
+      answers.filter(({ status }) => status === 409).map((answer) => answer.json()),
+    )
+    expect(new Set(refusals.map((refusal) => (refusal as { code: string }).code))).toEqual(
+      new Set(['already_reversed']),
+    )
+    expect(await quantity()).toBe(10)
+  })
+
   const adjust = (instance: typeof one, idempotencyKey: string, petId: number, delta: number) =>
     fetch(`${instance.address}/v1/inventory/adjustments`, {
       method: 'POST',
@@ -106,7 +132,12 @@ describe('two instances on one PostgreSQL', () => {
     ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>
-      petIds.map((petId) => ({ type: 'set_quantity' as const, petId, quantity, keyId: 'key_a', at: 1 }))
+      petIds.map((petId) => ({
+        type: 'adjust' as const,
+        changes: [{ petId, quantity }],
+        keyId: 'key_a',
+        at: 1,
+      }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),

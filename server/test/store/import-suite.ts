@@ -223,7 +223,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(progress).toHaveLength(1)
       expect(await pets()).toEqual([pet(1n)])
       expect(await historyOf(store, 1n)).toEqual([])
-      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
     })
 
     test('progress reaches the number of different rows', async () => {
@@ -239,8 +239,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await store.addPets([pet(1n), pet(2n), pet(3n)])
       const staged = await stage(await store.stagePets(), [pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
       await store.changeStock([
-        { type: 'set_quantity', petId: 1n, quantity: 1, keyId: 'key_a', at: 1 },
-        { type: 'set_quantity', petId: 2n, quantity: 7, keyId: 'key_a', at: 2 },
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 1 }], keyId: 'key_a', at: 1 },
+        { type: 'adjust', changes: [{ petId: 2n, quantity: 7 }], keyId: 'key_a', at: 2 },
       ])
       await removePet(store, 3n)
       expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
@@ -255,7 +255,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
 
     test('a removed pet is an event, and its history continues when it is imported again', async () => {
       await store.addPets([pet(1n), pet(2n)])
-      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 6, keyId: 'key_a', at: 1 }])
+      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
       const cursor = await store.loadStock(() => {})
       expect(await removePet(store, 1n)).toBe('removed')
       expect(await removePet(store, 1n)).toBe('unknown_pet')
@@ -265,7 +265,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 1n)).toHaveLength(2)
 
       expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })
-      await store.changeStock([{ type: 'set_quantity', petId: 1n, quantity: 10, keyId: 'key_a', at: 2 }])
+      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 10 }], keyId: 'key_a', at: 2 }])
       expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
         [5, 6],
         [6, 0],
@@ -300,7 +300,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       for await (const batch of store.exportPets()) {
         if (exported.length === 0) {
           await store.changeStock([
-            { type: 'set_quantity', petId: 11_999n, quantity: 1, keyId: 'key_a', at: 1 },
+            { type: 'adjust', changes: [{ petId: 11_999n, quantity: 1 }], keyId: 'key_a', at: 1 },
           ])
           await removePet(store, 11_998n)
         }

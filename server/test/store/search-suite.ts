@@ -171,7 +171,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
         return (await searchPage(store, searchOf({ ...ALL, q: String(petId) }), page)).rows[0]?.lowSince
       }
       const set = (quantity: number, at: number) =>
-        change({ type: 'set_quantity', ...BY, at, petId: HIGHEST, quantity })
+        change({ type: 'adjust', ...BY, at, changes: [{ petId: HIGHEST, quantity }] })
       expect(await since(HIGHEST)).toBeUndefined()
       await set(2, 1_000)
       await set(1, 2_000)

@@ -19,6 +19,11 @@ async function signedIn(options: PageOptions = {}): Promise<Page> {
   return page
 }
 
+async function selectAll(page: Page): Promise<void> {
+  await page.getByLabel('Select all rows of this page').check()
+  await page.getByRole('button', { name: /^Select all/ }).click()
+}
+
 async function apply(page: Page, kind: string, amount: number): Promise<void> {
   await page.getByRole('button', { name: kind, exact: true }).click()
   await page.getByLabel('Amount').fill(String(amount))
@@ -37,7 +42,7 @@ test('all rows are changed after a question, and back, and the history has the r
   page.on('request', (request) => {
     if (request.method() === 'POST') sizes.push(request.postDataJSON().changes.length)
   })
-  await page.getByLabel('Select all rows shown').check()
+  await selectAll(page)
   await page.getByLabel('Reason').selectOption('Counted')
   await page.getByLabel('Reference').fill(' shelf 7\t')
   await apply(page, 'Set to', 42)
@@ -108,7 +113,7 @@ test('a change of many rows can be stopped, and counts each of them once', async
     await held.promise
     await route.continue()
   })
-  await page.getByLabel('Select all rows shown').check()
+  await selectAll(page)
   await apply(page, 'Set to', 99)
   await page.getByRole('dialog').getByRole('button', { name: 'Change 1,099', exact: true }).click()
   await page.getByRole('progressbar').waitFor()

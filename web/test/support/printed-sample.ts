@@ -1,4 +1,10 @@
-import { InsufficientStockError, isPetstoreError, OrderClosedError, PetstoreClient } from '@petstore/client'
+import {
+  etagOf,
+  InsufficientStockError,
+  isPetstoreError,
+  OrderClosedError,
+  PetstoreClient,
+} from '@petstore/client'
 
 /** Stops an endless stream after its first event. */
 const ENOUGH = new Error('enough')
@@ -19,6 +25,7 @@ export async function printed(code: string, isStream: boolean): Promise<unknown[
     InsufficientStockError,
     OrderClosedError,
     isPetstoreError,
+    etagOf,
     console: { log },
   }
   await new AsyncFunction(...Object.keys(given), body)(...Object.values(given)).catch((error) => {

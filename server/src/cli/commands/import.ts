@@ -1,5 +1,5 @@
 import { Argument } from 'commander'
-import type { Reason } from '../../core/stock/adjustment-fields.ts'
+import type { Reason } from '../../core/stock/adjustment.ts'
 import { STOCK_COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
 import {
   ENCODINGS,

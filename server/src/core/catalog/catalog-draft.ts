@@ -41,17 +41,15 @@ export interface LockedCatalog {
 
 /** The changes that the commit writes to the catalogue. */
 export interface CatalogChanges {
-  /** Each changed pet with its entry; `undefined` for a removed pet. */
-  readonly pets: ReadonlyMap<bigint, PetWithEntry | undefined>
+  /** Each changed pet; `undefined` for a removed pet. */
+  readonly pets: ReadonlyMap<bigint, Pet | undefined>
   /** Each changed category; `undefined` for a removed category. */
   readonly categories: ReadonlyMap<bigint, Category | undefined>
-  /** The new threshold of each pet that `apply_thresholds` changes. */
-  readonly thresholds: ReadonlyMap<bigint, number | null>
   /** The categories with a new threshold, each with a unique id of the change. */
   readonly thresholdChanges: ReadonlyMap<bigint, string>
 }
 
-export interface PetWithEntry {
+interface PetWithEntry {
   readonly pet: Pet
   readonly entry: LockedEntry
 }
@@ -63,7 +61,7 @@ interface PlannedPet {
   /** `undefined` if the pet is new. */
   readonly before: Pet | undefined
   readonly category: Category
-  readonly entry: Pick<LockedEntry, 'quantity' | 'reserved'>
+  readonly entry: Pick<LockedEntry, 'quantity'>
 }
 
 type PetPlan = PlannedPet | InvalidCategory | BarcodeTaken
@@ -90,7 +88,6 @@ export class CatalogDraft {
   readonly #pets = new Map<bigint, Pet | undefined>()
   readonly #categories = new Map<bigint, Category | undefined>()
   readonly #barcodes = new Map<string, bigint | undefined>()
-  readonly #petsWithNewThreshold = new Set<bigint>()
   readonly #thresholdChanges = new Map<bigint, string>()
   #takenPetIdCount = 0
   #takenCategoryIdCount = 0
@@ -101,13 +98,7 @@ export class CatalogDraft {
   }
 
   get changes(): CatalogChanges {
-    const pets = new Map(Array.from(this.#pets.keys(), (id) => [id, this.#findExisting(id)]))
-    const thresholds = new Map<bigint, number | null>()
-    for (const petId of this.#petsWithNewThreshold) {
-      const entry = this.#stock.findEntry(petId)
-      if (entry !== undefined) thresholds.set(petId, entry.lowStockAt)
-    }
-    return { pets, categories: this.#categories, thresholds, thresholdChanges: this.#thresholdChanges }
+    return { pets: this.#pets, categories: this.#categories, thresholdChanges: this.#thresholdChanges }
   }
 
   createPet(command: CommandOf<'create_pet'>): OutcomeOf<'create_pet'> {
@@ -153,15 +144,28 @@ export class CatalogDraft {
     if (failures.length > 0) return { type: 'refused', failures }
     // All old barcodes are released before a new one is set, because two pets may swap their barcodes.
     for (const plan of plans) this.#releaseBarcode(plan)
-    const correction: ChangeOrigin = { keyId, at, reason: 'corrected' }
     const stocked = plans.map((plan, index) => {
       const pet = this.#putPet(plan, command)
-      const quantity = pets[index]?.quantity ?? pet.quantity
-      this.#stock.setQuantity(pet.id, quantity, correction)
-      return { ...pet, quantity }
+      return { ...pet, quantity: pets[index]?.quantity ?? pet.quantity }
     })
+    this.#correctQuantities(stocked, { keyId, at, reason: 'corrected' })
     const created = plans.filter(({ before }) => before === undefined).length
     return { type: 'done', pets: stocked, created }
+  }
+
+  /** Records one adjustment with the pets whose quantity differs. */
+  #correctQuantities(pets: readonly StockedPet[], by: ChangeOrigin): void {
+    const differing = pets.filter(({ id, quantity }) => this.#stock.requireEntry(id).quantity !== quantity)
+    if (differing.length === 0) return
+    const occurredAt = this.#stock.timeOfNow(
+      by.at,
+      differing.map(({ id }) => id),
+    )
+    const document = this.#stock.openDocument({ by, occurredAt })
+    for (const { id: petId, quantity: counted } of differing) {
+      const statement = { type: 'count', counted } as const
+      this.#stock.record(document, { petId, after: counted, statement, effect: 'applied' })
+    }
   }
 
   removePet(command: CommandOf<'remove_pet'>): OutcomeOf<'remove_pet'> {
@@ -214,7 +218,6 @@ export class CatalogDraft {
       const lowStockAt = thresholdOf(pet, this.#findCategory(pet.categoryId))
       if (entry.lowStockAt === lowStockAt) continue
       this.#stock.setThreshold(petId, lowStockAt)
-      this.#petsWithNewThreshold.add(petId)
     }
     return { type: 'done' }
   }
@@ -258,7 +261,7 @@ export class CatalogDraft {
     batch?: Batch,
   ): PetPlan {
     const pet = withUpdate(PET, { id, name, categoryId, status: 'available' }, fields)
-    return this.#planPet({ pet, before: undefined, entry: { quantity, reserved: 0 } }, batch)
+    return this.#planPet({ pet, before: undefined, entry: { quantity } }, batch)
   }
 
   #planUpdate({ pet: before, entry }: PetWithEntry, patch: PetPatch, batch?: Batch): PetPlan {
@@ -277,11 +280,12 @@ export class CatalogDraft {
   }
 
   #putPet({ pet, before, category, entry }: PlannedPet, by: ChangeOrigin): StockedPet {
-    const { quantity, reserved } = entry
+    const { quantity } = entry
     if (pet.barcode !== undefined) this.#barcodes.set(pet.barcode, pet.id)
     if (before === undefined || !isSameRecord(PET, before, pet)) {
       const lowStockAt = thresholdOf(pet, category)
-      this.#stock.putPet(pet, { quantity, reserved, status: pet.status, lowStockAt }, by)
+      if (before === undefined) this.#stock.addPet(pet, quantity, lowStockAt, by)
+      else this.#stock.changePet(pet, lowStockAt, by)
       this.#pets.set(pet.id, pet)
     }
     return { ...pet, quantity }

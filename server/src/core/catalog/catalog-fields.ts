@@ -39,3 +39,14 @@ export function nameKey(text: string): string {
 export function isBarcode(text: string): boolean {
   return BARCODE.test(text)
 }
+
+const MAX_NOTE_LENGTH = 1_000
+/** U+FFFD, with which decoders replace invalid bytes, and all control characters except line breaks. */
+const INVALID_IN_NOTE = /(?![\n\r])[\p{Cc}\ufffd]/u
+
+export const Note = (description: string) =>
+  Text(
+    { minLength: 1, maxLength: MAX_NOTE_LENGTH, description },
+    `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text, not only blanks, without control characters other than line breaks`,
+    (text) => text.trim() !== '' && isCleanText(text, MAX_NOTE_LENGTH, INVALID_IN_NOTE),
+  )

@@ -5,6 +5,8 @@ import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 /** Reads pets and categories. `StockStore.changeStock` and imports change them; `addPets` only fills a new store. */
 export interface CatalogStore {
   findPet(petId: bigint): Promise<Pet | undefined>
+  /** The pets that have one of these barcodes. */
+  findPetsByBarcode(barcodes: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   /** The first `limit` pets, by id ascending. With `after`, only pets with a higher id. */
   listPets(after: bigint | undefined, limit: number): Promise<Pet[]>
   countPets(): Promise<number>

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { PetStatus } from '../stock/inventory.ts'
 import { notFound, ServiceError } from '../values/errors.ts'
-import { Int64, invalidField, Quantity, type RecordOf, updateOf } from '../values/field.ts'
+import { Int64, invalidField, Metadata, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 import { Barcode, Name } from './catalog-fields.ts'
 
 const CHANGEABLE = {
@@ -14,6 +14,7 @@ const CHANGEABLE = {
       'The pet is low if at most this many are available. If the field is absent, the threshold of the category applies.',
     ),
   ),
+  metadata: Type.Optional(Metadata),
 }
 
 export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }

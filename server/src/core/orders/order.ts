@@ -1,18 +1,8 @@
 import Type from 'typebox'
-import { Name } from '../catalog/catalog-fields.ts'
+import { Name, Note } from '../catalog/catalog-fields.ts'
 import { nameWords } from '../catalog/name-words.ts'
 import { notFound, type ServiceError } from '../values/errors.ts'
-import {
-  DateTime,
-  Int64,
-  isCleanText,
-  MAX_QUANTITY,
-  OneOf,
-  Quantity,
-  type RecordOf,
-  Text,
-  updateOf,
-} from '../values/field.ts'
+import { DateTime, Int64, MAX_QUANTITY, OneOf, Quantity, type RecordOf, updateOf } from '../values/field.ts'
 
 /** The state machine of an order. States, events and webhook kinds derive from this table, in the same sequence. */
 const TRANSITIONS = {
@@ -85,20 +75,6 @@ export const OrderState = OneOf(ORDER_STATES, {
     'open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything.',
 })
 
-const MAX_NOTE_LENGTH = 1_000
-/** U+FFFD, with which decoders replace invalid bytes, and all control characters except line breaks. */
-const INVALID_IN_NOTE = /(?![\n\r])[\p{Cc}\ufffd]/u
-
-const Note = Text(
-  {
-    minLength: 1,
-    maxLength: MAX_NOTE_LENGTH,
-    description: 'A note for the staff. It may contain line breaks, but no other control characters.',
-  },
-  `1 to ${MAX_NOTE_LENGTH} characters of UTF-8 text, not only blanks, without control characters other than line breaks`,
-  (text) => text.trim() !== '' && isCleanText(text, MAX_NOTE_LENGTH, INVALID_IN_NOTE),
-)
-
 const CHANGEABLE = {
   shipDate: Type.Optional(
     DateTime('When the order ships or shipped. Requests may use any time zone; responses use UTC.'),
@@ -106,7 +82,9 @@ const CHANGEABLE = {
   customer: Type.Optional(
     Name('The customer, for example a name and a telephone number, without control characters.'),
   ),
-  note: Type.Optional(Note),
+  note: Type.Optional(
+    Note('A note for the staff. It may contain line breaks, but no other control characters.'),
+  ),
 }
 
 /** Times are milliseconds since the Unix epoch, by the store's clock. */

@@ -209,19 +209,23 @@ export class OrdersDraft {
     const { from, to, units } = ORDER_TRANSITIONS[change]
     if (!from.includes(order.state)) throw new Error(`order ${order.id} is already ${order.state}`)
     const { id, petId, quantity } = order
-    if (units === 'take') {
-      const { keyId, at } = by
-      const sale: ChangeOrigin = { keyId, at, reason: 'sold', reference: `order ${id}` }
-      const onShelf = this.#stock.requireEntry(petId).quantity
-      this.#stock.setQuantity(petId, onShelf - quantity, sale)
-    }
     const isClosing = units === 'take' || units === 'release'
     if (isClosing) this.#stock.changeReserved(petId, -quantity)
+    if (units === 'take') this.#sell(order, by)
     const closingFields = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
     const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closingFields }
     this.#changed.set(id, after)
     this.#log(after, change, by)
     return after
+  }
+
+  #sell({ id: orderId, petId, quantity }: Order, { keyId, at }: ChangeOrigin): void {
+    const by: ChangeOrigin = { keyId, at, reason: 'sold', reference: `order ${orderId}` }
+    const occurredAt = this.#stock.timeOfNow(at, [petId])
+    const document = this.#stock.openDocument({ by, occurredAt, orderId })
+    const after = this.#stock.requireEntry(petId).quantity - quantity
+    const statement = { type: 'movement', delta: -quantity } as const
+    this.#stock.record(document, { petId, after, statement, effect: 'applied' })
   }
 
   #log(order: Order, change: OrderChange, by: ChangeOrigin): void {

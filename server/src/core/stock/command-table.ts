@@ -1,6 +1,7 @@
 import type { CatalogDraft } from '../catalog/catalog-draft.ts'
 import type { OrdersDraft } from '../orders/orders-draft.ts'
 import type { WebhooksDraft } from '../webhooks/webhooks-draft.ts'
+import { adjust } from './adjust.ts'
 import {
   type Command,
   type CommandOf,
@@ -9,7 +10,7 @@ import {
   type Outcome,
   type OutcomeOf,
 } from './command.ts'
-import { adjust, setQuantity } from './quantity-rules.ts'
+import { reverse } from './reverse.ts'
 import type { StockDraft } from './stock-draft.ts'
 
 /** The state that a commit is building. A section that its commands do not read is `undefined`. */
@@ -58,18 +59,19 @@ const ON_WEBHOOK = { pets: noPets, reads: (): readonly Section[] => ['webhooks']
 
 /** What each command needs, and what it decides. */
 const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Type>, OutcomeOf<Type>> } = {
-  set_quantity: {
-    pets: petOf,
-    reads: () => NOTHING,
-    size: sizeOne,
-    decide: ({ stock }, command) => setQuantity(stock, command),
-  },
   adjust: {
-    pets: ({ changes }) => changes.map(({ petId }) => petId),
+    pets: ({ changes }) => changes.flatMap(({ petId }) => petIfKnown(petId)),
     // Orders are read to find expired holds, which no longer reserve units.
     reads: ({ keepReserved }) => (keepReserved ? ['orders'] : NOTHING),
     size: ({ changes }) => changes.length,
     decide: ({ stock }, command) => adjust(stock, command),
+  },
+  reverse: {
+    pets: ({ adjustment, lines = adjustment.lines }) => lines.map(({ petId }) => petId),
+    reads: () => NOTHING,
+    // Fills a commit: the facts that it depends on are read before the commit, so no other command may add to them.
+    size: () => MAX_CHANGES,
+    decide: ({ stock }, command) => reverse(stock, command),
   },
   create_order: {
     pets: ({ order }) => [order.petId],

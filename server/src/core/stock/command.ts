@@ -4,8 +4,10 @@ import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
-import type { Reason } from './adjustment-fields.ts'
+import type { Adjustment, RecordedReason, ReversalReason } from './adjustment.ts'
+import type { TooLate } from './facts.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
+import type { RecordedDocument } from './stock-draft.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
@@ -17,7 +19,7 @@ export const SYSTEM_KEY_ID = 'petstore'
 export interface ChangeOrigin {
   readonly keyId: string
   readonly at: number
-  readonly reason?: Reason | undefined
+  readonly reason?: RecordedReason | undefined
   readonly reference?: string | undefined
 }
 
@@ -28,17 +30,29 @@ interface UrlCheck {
 
 /** The fields of each command, in addition to its type and origin. */
 interface CommandFields {
-  set_quantity: {
-    petId: bigint
-    quantity: number
-    /** The command changes nothing unless the entry has the quantity and status of one of these. `undefined` allows any. */
-    onlyIf?: readonly EntryState[] | undefined
-  }
-  /** Makes all of its changes or none. Each pet may occur once. */
+  /**
+   * Records an adjustment. Each pet may occur once. Either all of its changes are made or none; with `onConflict`, those that fail
+   * because of the stock are left out.
+   */
   adjust: {
+    changes: readonly AdjustmentChange[]
+    /** When it happened; now, if absent. */
+    occurredAt?: number | undefined
+    note?: string | undefined
+    orderId?: bigint | undefined
     /** Refuses to take units that open orders reserve. */
     keepReserved?: boolean | undefined
-    changes: readonly AdjustmentChange[]
+    onConflict?: 'skip' | 'fail' | undefined
+    /** A change fails unless the entry has the quantity and status of one of these. `undefined` allows any. */
+    onlyIf?: readonly EntryState[] | undefined
+  }
+  /** Reverses the named units of an adjustment or, without `lines`, all that are left. */
+  reverse: {
+    adjustment: Adjustment
+    reason: ReversalReason
+    lines?: readonly { readonly petId: bigint; readonly quantity: number }[] | undefined
+    occurredAt?: number | undefined
+    note?: string | undefined
   }
   create_order: { order: NewOrder }
   /** Creates all orders or none. */
@@ -74,7 +88,10 @@ interface CommandFields {
 }
 
 export type AdjustmentChange = {
-  readonly petId: bigint
+  /** `undefined` if no pet has the barcode. */
+  readonly petId: bigint | undefined
+  /** The barcode by which the caller has named the pet. */
+  readonly barcode?: string | undefined
   /** The change is refused unless this is the current quantity. `undefined` allows any quantity. */
   readonly expected?: number | undefined
 } & (
@@ -99,12 +116,9 @@ export type CommandOf<Type extends CommandType> = Extract<Command, { readonly ty
 
 /** The possible outcomes of each command. Every outcome except `done` means that nothing was changed. */
 interface OutcomeByCommand {
-  set_quantity:
-    | Done<{ item: InventoryItem }>
-    | OutcomeOfType<'conflict', { item: InventoryItem }>
-    | UnknownPet
-  /** Either the items after the changes, in the order of the changes, or all changes that cannot be made. */
-  adjust: Done<{ items: readonly InventoryItem[] }> | Refused
+  /** `refused` names all changes that cannot be made; `skipped`, those that were left out. `items` are the entries afterwards. */
+  adjust: AdjustmentDone<{ skipped: readonly ErrorDetail[] }> | Refused | TooLate
+  reverse: AdjustmentDone | Refused | TooLate | OutcomeOfType<'already_reversed', { message: string }>
   create_order: OrderDone | InsufficientStock | UnknownPet
   /** Either the created orders, in the sequence of the command, or the failures of all orders that cannot be created. */
   create_orders: Done<{ orders: readonly Order[] }> | Refused
@@ -137,6 +151,9 @@ interface OutcomeByCommand {
 
 type OutcomeOfType<Type extends string, Fields = unknown> = Readonly<{ type: Type } & Fields>
 type Done<Fields = unknown> = OutcomeOfType<'done', Fields>
+type AdjustmentDone<Fields = unknown> = Done<
+  { document: RecordedDocument; items: readonly InventoryItem[] } & Fields
+>
 
 /** The record has none of the tags in `onlyIfTags`. */
 export type RecordChanged = OutcomeOfType<'record_changed'>

@@ -5,25 +5,30 @@ import {
   type OrderChanges,
   OrdersDraft,
 } from '../orders/orders-draft.ts'
-import { HOUR } from '../values/clock.ts'
+import { DAY, HOUR } from '../values/clock.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
-import type { Command, Idempotency, KeyedAnswer, Outcome, Result, SubmittedCommand } from './command.ts'
+import {
+  type Command,
+  type Idempotency,
+  type KeyedAnswer,
+  MAX_CHANGES,
+  type Outcome,
+  type Result,
+  type SubmittedCommand,
+} from './command.ts'
 import { decideCommand } from './command-table.ts'
+import { type FactAnswers, KnownFacts, MAX_LATENESS_DAYS } from './facts.ts'
 import type { LockedEntry } from './inventory.ts'
-import { type LogRecord, StockDraft } from './stock-draft.ts'
+import { type EntryChange, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
   readonly results: Result[]
   /** Whether the commit reached `MAX_EXPIRED_HOLDS`. If so, it only releases holds, and the commands need another commit. */
   readonly isPostponed: boolean
-  /** In the order in which they were decided. */
+  /** In the order in which they were decided. Their ids follow each other, from `firstLogId` of the locked state on. */
   readonly records: readonly LogRecord[]
-  /** The new quantity of each pet whose quantity changed after it was created. */
-  readonly quantities: ReadonlyMap<bigint, number>
-  /** The reserved units of each pet for which they changed. */
-  readonly reserved: ReadonlyMap<bigint, number>
-  /** Whether the pet is low now, for each pet that crossed its threshold. */
-  readonly low: ReadonlyMap<bigint, boolean>
+  /** The entries that changed. */
+  readonly entries: ReadonlyMap<bigint, EntryChange>
   /** The changes of each section; `undefined` if the commit did not read the section. */
   readonly orders: OrderChanges | undefined
   readonly catalog: CatalogChanges | undefined
@@ -32,26 +37,32 @@ export interface Decision {
 }
 
 /** The part of a decision that an import writes, too. Only commands change webhooks and answers. */
-export type ImportableDecision = Pick<
-  Decision,
-  'records' | 'quantities' | 'reserved' | 'low' | 'orders' | 'catalog'
->
+export type ImportableDecision = Pick<Decision, 'records' | 'entries' | 'orders' | 'catalog'>
 
 /** The state that a commit has locked and read for its commands, in addition to the entries of its pets. */
 interface LockedState {
+  /** The id of the first log row that the commit writes. Enough ids follow it. */
+  readonly firstLogId?: bigint | undefined
+  readonly facts?: FactAnswers | undefined
   readonly answers?: Answers | undefined
   readonly orders?: LockedOrders | undefined
   readonly catalog?: LockedCatalog | undefined
   readonly webhooks?: LockedWebhooks | undefined
 }
 
-/** Decides the commands of one commit in order. Each command sees the changes of the commands before it. */
+/** The most log rows that a commit may write: three for each change, and two for each expired hold. */
+export const MAX_LOG_ROWS = 3 * MAX_CHANGES + 2 * MAX_EXPIRED_HOLDS
+
+/**
+ * Decides the commands of one commit in order. Each command sees the changes of the commands before it. Throws `FactsNeeded` if a
+ * command depends on earlier facts that `locked` lacks.
+ */
 export function decide(
   commands: readonly SubmittedCommand[],
   entries: ReadonlyMap<bigint, LockedEntry>,
   locked: LockedState = {},
 ): Decision {
-  const stock = new StockDraft(entries)
+  const stock = new StockDraft(entries, new KnownFacts(locked.facts), locked.firstLogId)
   const webhooks = locked.webhooks === undefined ? undefined : new WebhooksDraft(locked.webhooks)
   const orders = locked.orders === undefined ? undefined : new OrdersDraft(stock, locked.orders)
   const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
@@ -69,13 +80,16 @@ export function decide(
       ? decideOne(command)
       : answers.decideOnce(command, idempotency, () => decideOne(command))
   })
+  if (stock.records.length > MAX_LOG_ROWS) {
+    throw new Error(
+      `a commit wrote ${stock.records.length} log rows, more than the ${MAX_LOG_ROWS} ids that it has`,
+    )
+  }
   return {
     results,
     isPostponed,
     records: stock.records,
-    quantities: stock.quantities,
-    reserved: stock.reserved,
-    low: stock.low,
+    entries: stock.changes,
     orders: orders?.changes,
     catalog: catalog?.changes,
     webhooks,
@@ -86,6 +100,13 @@ export function decide(
 /** How long a request with an Idempotency-Key can be repeated. */
 export const ANSWERS_KEPT_HOURS = 24
 export const ANSWERS_KEPT_MS = ANSWERS_KEPT_HOURS * HOUR
+/** The same for a request that says when it happened, so that work done offline can be sent late and still only once. */
+export const LATE_ANSWERS_KEPT_DAYS = MAX_LATENESS_DAYS + 1
+
+function answerKeptMs(command: Command): number {
+  const isDated = 'occurredAt' in command && command.occurredAt !== undefined
+  return isDated ? LATE_ANSWERS_KEPT_DAYS * DAY : ANSWERS_KEPT_MS
+}
 /** A remembered refusal has this many failures, so that it is short even if the request had 1,000 lines. */
 export const MAX_REMEMBERED_FAILURES = 3
 
@@ -95,14 +116,18 @@ export interface RememberedAnswer {
   readonly idempotencyKey: string
   readonly fingerprint: string
   readonly answer: string
-  readonly at: number
+  /** When the answer need not be remembered any more. */
+  readonly forgetAt: number
 }
 
-/** An idempotency key, the API key that sent it, and when. */
-export type SentIdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'idempotencyKey' | 'at'>
+/** An idempotency key, and the API key that sent it. */
+export type SentIdempotencyKey = Pick<RememberedAnswer, 'keyId' | 'idempotencyKey'> & {
+  /** When the key can be forgotten if nothing is remembered for it. */
+  readonly forgetAt: number
+}
 
 /** Identifies an answer. Neither part contains a space, so the ids of different answers differ. */
-export function answerId({ keyId, idempotencyKey }: Omit<SentIdempotencyKey, 'at'>): string {
+export function answerId({ keyId, idempotencyKey }: Omit<SentIdempotencyKey, 'forgetAt'>): string {
   return `${keyId} ${idempotencyKey}`
 }
 
@@ -119,14 +144,15 @@ class AnswersDraft {
 
   /** Decides the command if its idempotency key is new. Otherwise, returns the remembered answer or `key_reused`. */
   decideOnce(
-    { keyId, at }: SubmittedCommand,
+    command: SubmittedCommand,
     idempotency: Idempotency<Outcome>,
     decideCommand: () => Outcome,
   ): KeyedAnswer {
+    const { keyId, at } = command
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
     const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
-    if (earlier !== undefined && at - earlier.at < ANSWERS_KEPT_MS) {
+    if (earlier !== undefined && at < earlier.forgetAt) {
       return earlier.fingerprint === fingerprint
         ? { type: 'answered', answer: earlier.answer, isReplay: true }
         : { type: 'key_reused' }
@@ -136,7 +162,8 @@ class AnswersDraft {
     if (mustRemember(outcome)) {
       const isRefusal = outcome.type === 'refused'
       const remembered = isRefusal ? idempotency.answer(outcome, MAX_REMEMBERED_FAILURES) : answer
-      this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer: remembered, at })
+      const forgetAt = at + answerKeptMs(command)
+      this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer: remembered, forgetAt })
     }
     return { type: 'answered', answer, isReplay: false }
   }
@@ -161,7 +188,7 @@ export function idempotencyKeysOf(commands: readonly SubmittedCommand[]): SentId
   const keys = new Map<string, SentIdempotencyKey>()
   for (const { keyId, at, idempotency } of commands) {
     if (idempotency === undefined) continue
-    const key = { keyId, idempotencyKey: idempotency.key, at }
+    const key = { keyId, idempotencyKey: idempotency.key, forgetAt: at + ANSWERS_KEPT_MS }
     keys.set(answerId(key), key)
   }
   return [...keys].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, key]) => key)

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { DateTime, Int64, Quantity, type RecordOf } from '../values/field.ts'
-import { Reason, Reference } from './adjustment-fields.ts'
+import { RecordedReason, Reference } from './adjustment.ts'
 
 /**
  * A change of a quantity. The commit that makes the change writes it to the log. Creating a pet changes its quantity from 0,
@@ -12,10 +12,16 @@ export const HISTORY_ENTRY = {
   id: Type.String({ description: 'Identifies the change; opaque.' }),
   before: Quantity('The quantity before the change.'),
   after: Quantity('The quantity after the change.'),
-  at: DateTime('When the change was made, in UTC.'),
+  adjustmentId: Type.Optional(
+    Int64(
+      'The adjustment that the change belongs to; absent if an older version of the service made the change.',
+    ),
+  ),
+  at: DateTime('When the change was recorded, in UTC.'),
+  occurredAt: DateTime('When the change happened on the shelf, in UTC.'),
   keyId: Type.String({ description: 'Public identifier of the API key that made the change.' }),
   keyName: Type.String({ description: 'Name of that key, or its identifier if the key no longer exists.' }),
-  reason: Type.Optional(Reason),
+  reason: Type.Optional(RecordedReason),
   reference: Type.Optional(Reference),
 }
 export type HistoryEntry = RecordOf<typeof HISTORY_ENTRY>
@@ -26,6 +32,8 @@ export interface HistoryFilter {
   readonly who?: string | undefined
   readonly reason?: string | undefined
   readonly reference?: string | undefined
+  readonly keyId?: string | undefined
+  readonly orderId?: bigint | undefined
   /** From this time on. */
   readonly since?: number | undefined
   /** Before this time. */

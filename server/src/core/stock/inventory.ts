@@ -23,6 +23,10 @@ export interface LockedEntry extends EntryState {
   readonly reserved: number
   /** The threshold of the pet or, if it has none, of its category; null if neither has one. */
   readonly lowStockAt: number | null
+  /** The time of the latest count; null if there is none. */
+  readonly countedAt: number | null
+  /** The latest time at which units came in or went out; null if none did. */
+  readonly movedAt: number | null
 }
 
 /** The changes of the stock since an earlier cursor. Each pet occurs once. */

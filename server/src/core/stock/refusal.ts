@@ -6,6 +6,7 @@ const PRECEDENCE: readonly ErrorCode[] = [
   'invalid_request',
   'not_found',
   'already_exists',
+  'already_reversed',
   'insufficient_stock',
   'order_closed',
   'precondition_failed',

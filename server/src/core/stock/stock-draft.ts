@@ -1,8 +1,10 @@
 import type { Category } from '../catalog/category.ts'
 import type { Pet } from '../catalog/pet.ts'
 import type { Order, OrderChange } from '../orders/order.ts'
-import { MAX_QUANTITY } from '../values/field.ts'
+import { MAX_QUANTITY, withUpdate } from '../values/field.ts'
+import { ADJUSTMENT_HEAD, type Adjustment, type AdjustmentLine, type Effect } from './adjustment.ts'
 import type { ChangeOrigin } from './command.ts'
+import type { KnownFacts } from './facts.ts'
 import type { InventoryItem, LockedEntry } from './inventory.ts'
 import type { CategoryChange } from './stock-event.ts'
 
@@ -15,18 +17,26 @@ export type PetRecord = QuantityRecord | PetChangeRecord | PetRemovalRecord
 type RecordOfKind<Kind extends string, Fields> = Readonly<{ kind: Kind; by: ChangeOrigin } & Fields>
 type PetRecordOfKind<Kind extends string, Fields> = RecordOfKind<
   Kind,
-  { petId: bigint; status: LockedEntry['status'] } & Fields
+  { petId: bigint; status: LockedEntry['status']; reserved: number } & Fields
 >
 
-export type QuantityRecord = PetRecordOfKind<'change', { before: number; after: number }>
+/** A line of an adjustment. */
+export type QuantityRecord = PetRecordOfKind<'change', { before: number; after: number; fact: Fact }>
 
-/** A pet was added, or one of its fields other than the quantity changed. `pet` and `after` are its new state. */
-export type PetChangeRecord = PetRecordOfKind<'pet', { isNew: boolean; pet: Pet; after: number }>
+/**
+ * A pet was added, or one of its fields other than the quantity changed. `pet` and `after` are its new state. The quantity of
+ * a new pet is a fact.
+ */
+export type PetChangeRecord = PetRecordOfKind<'pet', { pet: Pet; after: number; fact: Fact | undefined }>
 
-type PetRemovalRecord = PetRecordOfKind<'removed', { before: number }>
+/** The removal of the pet's quantity is a fact. */
+type PetRemovalRecord = PetRecordOfKind<'removed', { before: number; fact: Fact }>
 
-/** The order after the change. */
-export type OrderChangeRecord = RecordOfKind<'order', { order: Order; change: OrderChange }>
+/** The order after the change, and the entry of its pet; `undefined` if the pet was removed. */
+export type OrderChangeRecord = RecordOfKind<
+  'order',
+  { order: Order; change: OrderChange; entry: LockedEntry | undefined }
+>
 
 /** A pet became low, or is no longer low. */
 export type ThresholdRecord = RecordOfKind<'low' | 'recovered', { petId: bigint; entry: LockedEntry }>
@@ -34,8 +44,51 @@ export type ThresholdRecord = RecordOfKind<'low' | 'recovered', { petId: bigint;
 /** The category after the change, or before its removal. */
 export type CategoryChangeRecord = RecordOfKind<'category', { category: Category; change: CategoryChange }>
 
-export function isQuantityRecord(record: LogRecord): record is QuantityRecord {
-  return record.kind === 'change'
+/** What a line of an adjustment states, and what it does to the stock. */
+export interface Fact {
+  /** The id of the adjustment: that of its first log row. */
+  readonly document: bigint
+  readonly occurredAt: number
+  readonly statement: Statement
+  readonly effect: Effect
+  readonly orderId?: bigint | undefined
+  /** The adjustment that this one reverses. */
+  readonly reverses?: bigint | undefined
+  /** What only the first row of an adjustment has. */
+  readonly head?:
+    | { readonly note?: string | undefined; readonly lines: readonly AdjustmentLine[] }
+    | undefined
+}
+
+/**
+ * Units moved, units were counted, or an earlier count is taken back; then `countedAt` is the time of the count before it. The
+ * stock of a pet is its latest count that was not taken back, plus all movements after it.
+ */
+export type Statement =
+  | { readonly type: 'movement'; readonly delta: number }
+  | { readonly type: 'count'; readonly counted: number }
+  | { readonly type: 'count_reversal'; readonly countedAt: number }
+
+/** An adjustment that a commit records. */
+export interface RecordedDocument extends DocumentHead {
+  readonly id: bigint
+  readonly lines: AdjustmentLine[]
+}
+
+interface DocumentHead {
+  readonly by: ChangeOrigin
+  readonly occurredAt: number
+  readonly note?: string | undefined
+  readonly orderId?: bigint | undefined
+  readonly reverses?: bigint | undefined
+}
+
+/** A line of an adjustment that can be recorded. */
+export interface PlannedFact {
+  readonly petId: bigint
+  readonly after: number
+  readonly statement: Statement
+  readonly effect: Effect
 }
 
 /** The kinds of records that change the inventory list. */
@@ -43,6 +96,10 @@ export const INVENTORY_KINDS = ['change', 'pet', 'removed'] as const satisfies r
 
 export function isPetRecord(record: LogRecord): record is PetRecord {
   return INVENTORY_KINDS.some((kind) => kind === record.kind)
+}
+
+export function factOf(record: LogRecord): Fact | undefined {
+  return isPetRecord(record) ? record.fact : undefined
 }
 
 /** The units that can be ordered. Negative if the quantity was set below the reserved units. */
@@ -74,28 +131,40 @@ export function thresholdOf(pet: OwnThreshold, category: OwnThreshold | undefine
 }
 
 /** IS_LOW of store/low-stock.ts is the same rule in SQL. */
-export function isLow(entry: Omit<LockedEntry, 'status'>): boolean {
+export function isLow(entry: Pick<LockedEntry, 'quantity' | 'reserved' | 'lowStockAt'>): boolean {
   return entry.lowStockAt !== null && availableOf(entry) <= entry.lowStockAt
+}
+
+/** An entry that a commit writes; `undefined` if the pet was removed. */
+export interface EntryChange {
+  readonly entry: LockedEntry | undefined
+  /** Whether the pet had no entry before the commit. */
+  readonly isNew: boolean
 }
 
 /** The stock that a commit is building, and the log records that it writes. */
 export class StockDraft {
   readonly records: LogRecord[] = []
-  /** The new quantity of each pet whose quantity changed after it was created. */
-  readonly quantities = new Map<bigint, number>()
-  /** The new reserved units of each pet whose reserved units changed. */
-  readonly reserved = new Map<bigint, number>()
-  /** Whether the pet is low now, for each pet that crossed its threshold; false for a removed pet. */
-  readonly low = new Map<bigint, boolean>()
+  readonly facts: KnownFacts
   readonly #locked: ReadonlyMap<bigint, LockedEntry>
+  readonly #firstLogId: bigint
   readonly #changed = new Map<bigint, LockedEntry | undefined>()
-  /** The latest change of each pet's quantity. Compared by reference, to detect a command that names a pet twice. */
-  readonly #changedBy = new Map<bigint, ChangeOrigin>()
+  /** The latest adjustment of each pet. */
+  readonly #latestDocuments = new Map<bigint, bigint>()
   /** For each pet that the current command has changed: whether it was low before the command. */
   readonly #wasLow = new Map<bigint, boolean>()
 
-  constructor(locked: ReadonlyMap<bigint, LockedEntry>) {
+  /** The records get the ids from `firstLogId` on. */
+  constructor(locked: ReadonlyMap<bigint, LockedEntry>, facts: KnownFacts, firstLogId = 1n) {
     this.#locked = locked
+    this.facts = facts
+    this.#firstLogId = firstLogId
+  }
+
+  get changes(): ReadonlyMap<bigint, EntryChange> {
+    const toChange = ([petId, entry]: readonly [bigint, LockedEntry | undefined]) =>
+      [petId, { entry, isNew: !this.#locked.has(petId) }] as const
+    return new Map(Array.from(this.#changed, toChange))
   }
 
   findEntry(petId: bigint): LockedEntry | undefined {
@@ -108,21 +177,52 @@ export class StockDraft {
     return entry
   }
 
-  setQuantity(petId: bigint, after: number, by: ChangeOrigin): InventoryItem {
-    if (!Number.isInteger(after) || after < 0 || after > MAX_QUANTITY) {
-      throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${after}`)
+  /**
+   * The time of facts that happen now. It is not before the time of any earlier fact of these pets, so a clock that differs
+   * between instances or devices cannot put an earlier fact after this one.
+   */
+  timeOfNow(at: number, petIds: readonly bigint[]): number {
+    let time = at
+    for (const petId of petIds) {
+      const { countedAt = null, movedAt = null } = this.findEntry(petId) ?? {}
+      time = Math.max(time, countedAt ?? time, movedAt ?? time)
     }
+    return time
+  }
+
+  /** The units that came in, less those that went out, after this time. */
+  laterUnits(petId: bigint, time: number): number {
+    let units = 0
+    const { movedAt = null } = this.#locked.get(petId) ?? {}
+    if (movedAt !== null && movedAt > time) units += this.facts.answer({ type: 'later_units', petId, time })
+    for (const record of this.records) {
+      const fact = factOf(record)
+      if (fact?.statement.type !== 'movement' || fact.occurredAt <= time) continue
+      if (isPetRecord(record) && record.petId === petId) units += fact.statement.delta
+    }
+    return units
+  }
+
+  /** Begins an adjustment. Its lines must be the next records. */
+  openDocument(head: DocumentHead): RecordedDocument {
+    return { ...head, id: this.#nextLogId(), lines: [] }
+  }
+
+  record(document: RecordedDocument, { petId, after, statement, effect }: PlannedFact): InventoryItem {
+    if (this.#latestDocuments.get(petId) === document.id) {
+      throw new RangeError(`petId ${petId} occurs twice in one command`)
+    }
+    this.#latestDocuments.set(petId, document.id)
+    if (this.#nextLogId() !== document.id + BigInt(document.lines.length)) {
+      throw new Error(`the lines of adjustment ${document.id} must be consecutive`)
+    }
+    const { by, occurredAt } = document
     const entry = this.requireEntry(petId)
-    const { quantity: before, status } = entry
-    if (after !== before) {
-      if (this.#changedBy.get(petId) === by) {
-        throw new RangeError(`petId ${petId} occurs twice in one command`)
-      }
-      this.#changedBy.set(petId, by)
-      this.#putEntry(petId, { ...entry, quantity: after })
-      this.quantities.set(petId, after)
-      this.records.push({ kind: 'change', before, after, petId, status, by })
-    }
+    const { quantity: before, status, reserved } = entry
+    this.#putQuantity(petId, entry, after, { occurredAt, statement, effect })
+    const fact = factIn(document, statement, effect)
+    document.lines.push(lineOf(petId, before, after, fact))
+    this.records.push({ kind: 'change', petId, before, after, status, reserved, fact, by })
     return { petId, quantity: after, status }
   }
 
@@ -133,16 +233,31 @@ export class StockDraft {
       throw new RangeError(`petId ${petId} cannot have ${reserved} reserved units`)
     }
     this.#putEntry(petId, { ...entry, reserved })
-    this.reserved.set(petId, reserved)
   }
 
-  /** Adds a pet, or replaces its entry, which must keep its quantity and reserved units. */
-  putPet(pet: Pet, entry: LockedEntry, by: ChangeOrigin): void {
-    const petId = pet.id
-    const isNew = this.findEntry(petId) === undefined
+  addPet(pet: Pet, quantity: number, lowStockAt: number | null, by: ChangeOrigin): void {
+    const { id: petId, status } = pet
+    const statement = { type: 'count', counted: quantity } as const
+    const document = this.openDocument({ by, occurredAt: by.at })
+    this.#putEntry(petId, {
+      quantity,
+      status,
+      reserved: 0,
+      lowStockAt,
+      countedAt: by.at,
+      movedAt: null,
+    })
+    const fact = factIn(document, statement, 'applied')
+    this.records.push({ kind: 'pet', pet, after: quantity, petId, status, reserved: 0, fact, by })
+  }
+
+  /** The pet has changed, but not its quantity. */
+  changePet(pet: Pet, lowStockAt: number | null, by: ChangeOrigin): void {
+    const { id: petId, status } = pet
+    const entry = { ...this.requireEntry(petId), status, lowStockAt }
     this.#putEntry(petId, entry)
-    const { status, quantity: after } = entry
-    this.records.push({ kind: 'pet', isNew, pet, after, petId, status, by })
+    const { quantity: after, reserved } = entry
+    this.records.push({ kind: 'pet', pet, after, petId, status, reserved, fact: undefined, by })
   }
 
   setThreshold(petId: bigint, lowStockAt: number | null): void {
@@ -150,17 +265,16 @@ export class StockDraft {
   }
 
   removePet(petId: bigint, by: ChangeOrigin): void {
-    const { quantity: before, status } = this.requireEntry(petId)
+    const { quantity: before, status, reserved } = this.requireEntry(petId)
     this.#changed.set(petId, undefined)
     this.#wasLow.delete(petId)
-    // If the same commit adds the pet again, it reuses the stock row, so the row's low flag must be reset.
-    this.low.set(petId, false)
-    this.quantities.delete(petId)
-    this.records.push({ kind: 'removed', before, petId, status, by })
+    const document = this.openDocument({ by, occurredAt: by.at })
+    const fact = factIn(document, { type: 'count', counted: 0 }, 'applied')
+    this.records.push({ kind: 'removed', before, petId, status, reserved, fact, by })
   }
 
   logOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
-    this.records.push({ kind: 'order', order, change, by })
+    this.records.push({ kind: 'order', order, change, entry: this.findEntry(order.petId), by })
   }
 
   logCategory(category: Category, change: CategoryChange, by: ChangeOrigin): void {
@@ -172,11 +286,42 @@ export class StockDraft {
     for (const [petId, wasLow] of this.#wasLow) {
       const entry = this.requireEntry(petId)
       const isLowNow = isLow(entry)
-      if (isLowNow === wasLow) continue
-      this.low.set(petId, isLowNow)
-      this.records.push({ kind: isLowNow ? 'low' : 'recovered', petId, entry, by })
+      if (isLowNow !== wasLow) this.records.push({ kind: isLowNow ? 'low' : 'recovered', petId, entry, by })
     }
     this.#wasLow.clear()
+  }
+
+  #nextLogId(): bigint {
+    return this.#firstLogId + BigInt(this.records.length)
+  }
+
+  #putQuantity(
+    petId: bigint,
+    entry: LockedEntry,
+    after: number,
+    { occurredAt, statement, effect }: Pick<Fact, 'occurredAt' | 'statement' | 'effect'>,
+  ): void {
+    assertQuantity(after)
+    const { countedAt, movedAt } = entry
+    switch (statement.type) {
+      case 'movement':
+        this.#putEntry(petId, {
+          ...entry,
+          quantity: after,
+          movedAt: Math.max(occurredAt, movedAt ?? occurredAt),
+        })
+        break
+      case 'count':
+        this.#putEntry(petId, {
+          ...entry,
+          quantity: after,
+          countedAt: effect === 'applied' ? occurredAt : countedAt,
+        })
+        break
+      case 'count_reversal':
+        this.#putEntry(petId, { ...entry, quantity: after, countedAt: statement.countedAt })
+        break
+    }
   }
 
   #putEntry(petId: bigint, entry: LockedEntry): void {
@@ -185,4 +330,35 @@ export class StockDraft {
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#changed.set(petId, entry)
   }
+}
+
+export function assertQuantity(quantity: number): void {
+  if (!Number.isInteger(quantity) || quantity < 0 || quantity > MAX_QUANTITY) {
+    throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${quantity}`)
+  }
+}
+
+function factIn(document: RecordedDocument, statement: Statement, effect: Effect): Fact {
+  const { id, occurredAt, orderId, reverses, lines } = document
+  const head = lines.length === 0 ? document : undefined
+  return { document: id, occurredAt, statement, effect, orderId, reverses, head }
+}
+
+function lineOf(petId: bigint, before: number, after: number, { statement, effect }: Fact): AdjustmentLine {
+  const isMovement = statement.type === 'movement'
+  const counted = statement.type === 'count' ? { counted: statement.counted } : {}
+  const delta = isMovement ? statement.delta : after - before
+  return { petId, before, after, delta, ...counted, effect, reversed: 0 }
+}
+
+/** The adjustment as callers see it right after it was recorded. */
+export function toAdjustment({ by, lines, ...document }: RecordedDocument): Adjustment {
+  const { reason, reference, keyId, at: recordedAt } = by
+  const { id, occurredAt } = document
+  const head = withUpdate(
+    ADJUSTMENT_HEAD,
+    { id, occurredAt, recordedAt, keyId },
+    { reason, reference, ...document },
+  )
+  return { ...head, reversedBy: [], lines }
 }

@@ -23,7 +23,7 @@ type EventOf<Kind extends string, FieldSet extends Fields> = EventBase & {
   readonly kind: Kind
 } & RecordOf<FieldSet>
 
-const { before, after, at, keyId, reason, reference } = HISTORY_ENTRY
+const { before, after, adjustmentId, at, occurredAt, keyId, reason, reference } = HISTORY_ENTRY
 const { id: _, ...petFields } = PET
 const { id: categoryId, ...categoryFields } = CATEGORY
 
@@ -36,7 +36,11 @@ export const QUANTITY_EVENT = {
   before,
   after,
   status: PetStatus,
+  reserved: Type.Optional(AVAILABILITY.reserved),
+  available: Type.Optional(AVAILABLE),
+  adjustmentId,
   at,
+  occurredAt,
   keyId,
   reason,
   reference,
@@ -45,7 +49,8 @@ export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 
 /** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before this event. */
 export type OrderEvent = EventBase &
-  Readonly<{ kind: 'order'; change: OrderChange; order: Order; at: number; keyId: string }>
+  Readonly<{ kind: 'order'; change: OrderChange; order: Order; at: number; keyId: string }> &
+  Partial<Pick<QuantityEvent, 'reserved' | 'available'>>
 
 /** A pet was added, or one of its fields other than the quantity changed. The fields are those after the change. */
 export const PET_EVENT = {

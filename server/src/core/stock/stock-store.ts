@@ -1,4 +1,5 @@
 import type { Page } from '../values/page.ts'
+import type { Adjustment, AdjustmentFilter } from './adjustment.ts'
 import type { ResultsOf, SubmittedCommand } from './command.ts'
 import type { HistoryEntry, HistoryFilter, PruneLimit } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
@@ -48,8 +49,8 @@ export interface StockStore {
     commands: Commands,
     options?: CommitOptions,
   ): Promise<ResultsOf<Commands>>
-  /** Removes at most `maxAnswers` answers that were stored before this time, in one commit. Resolves to their number. */
-  forgetAnswers(before: number, maxAnswers: number): Promise<number>
+  /** Removes at most `maxAnswers` answers that need not be remembered any more, in one commit. Resolves to their number. */
+  forgetAnswers(now: number, maxAnswers: number): Promise<number>
 }
 
 /** The history of the stock, for people. Pruning it changes no quantity. */
@@ -68,6 +69,13 @@ export interface HistoryStore {
     cursor: string | undefined,
     filter?: HistoryFilter,
   ): Promise<Page<HistoryEntry>>
+  findAdjustment(id: bigint): Promise<Adjustment | undefined>
+  /** At most `limit` adjustments, the latest recorded first. Every call examines only a limited part of the log, as above. */
+  listAdjustments(
+    limit: number,
+    cursor: string | undefined,
+    filter: AdjustmentFilter,
+  ): Promise<Page<Adjustment>>
   /** At most `limit` edits of pets, newest first. Every call examines only a limited part of the log, as above. */
   listPetEdits(limit: number, cursor: string | undefined, filter?: EditFilter): Promise<Page<PetEdit>>
   /** The number of log rows, and how many of them `pruneHistory` would remove. Reports the rows counted so far. */

@@ -23,6 +23,9 @@ export const COPIED_TABLES = {
     // The threshold that applies to the pet.
     low_at: 'integer',
     is_low: 'boolean',
+    // The times of the pet's latest count and of its latest movement.
+    counted_at: 'integer',
+    moved_at: 'integer',
   },
   orders: { ...columnsOf(ORDER), customer_words: 'text' },
   log: {
@@ -37,6 +40,14 @@ export const COPIED_TABLES = {
     reason: 'text',
     reference: 'text',
     detail: 'text',
+    document: 'integer',
+    occurred_at: 'integer',
+    delta: 'integer',
+    counted: 'integer',
+    effect: 'text',
+    reserved: 'integer',
+    order_id: 'integer',
+    reverses: 'integer',
   },
   keys: columnsOf(KEY_ROW),
   key_secrets: { key_id: 'text', ...columnsOf(STORED_SECRET) },
@@ -56,7 +67,7 @@ export const COPIED_TABLES = {
     ban_began_at: 'integer',
     ban_ends_at: 'integer',
   },
-  idempotency: { key_id: 'text', key: 'text', fingerprint: 'text', answer: 'text', at: 'integer' },
+  idempotency: { key_id: 'text', key: 'text', fingerprint: 'text', answer: 'text', forget_at: 'integer' },
   webhooks: {
     id: 'integer',
     url: 'text',

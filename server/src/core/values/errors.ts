@@ -9,6 +9,8 @@ export const ERROR_CODES = [
   'gone',
   'insufficient_stock',
   'order_closed',
+  'already_reversed',
+  'too_late',
   'in_use',
   'already_exists',
   'precondition_failed',
@@ -32,7 +34,7 @@ export interface ErrorDetail {
   readonly message: string
   /** With `invalid_request`: the field of the change that is wrong. */
   readonly field?: string
-  /** With `insufficient_stock`: the units that the request could have taken. */
+  /** With `insufficient_stock` or `already_reversed`: the units that the request could have taken or reversed. */
   readonly available?: number
   /** With `order_closed`: the state of the order. */
   readonly state?: string

@@ -10,7 +10,7 @@ import Type, {
   type TUnsafe,
 } from 'typebox'
 import { ServiceError } from './errors.ts'
-import { NumberText } from './exact-json.ts'
+import { isObject, NumberText } from './exact-json.ts'
 import { parseDateTime } from './rfc3339.ts'
 
 /**
@@ -85,10 +85,37 @@ export function ListOf<const Word extends string>(
   })
 }
 
+/** A list of distinct ids. */
+export function IdList(maxItems: number, idDescription: string, options: Options) {
+  return Type.Unsafe<readonly bigint[]>({
+    type: 'array',
+    items: Int64(idDescription),
+    minItems: 1,
+    maxItems,
+    uniqueItems: true,
+    ...options,
+  })
+}
+
 /** A string that `isValid` accepts; `expected` describes the valid strings in error messages. */
 export function Text(options: Options, expected: string, isValid: (text: string) => boolean) {
   return Type.Refine(Type.String(options), isValid, () => expected)
 }
+
+const MAX_METADATA_PAIRS = 20
+const MAX_METADATA_KEY = 40
+const MAX_METADATA_VALUE = 200
+
+/** Pairs of texts that callers store with a record. In the program, the text of a JSON object with sorted names. */
+export const Metadata = Type.Unsafe<string>({
+  title: 'Metadata',
+  type: 'object',
+  maxProperties: MAX_METADATA_PAIRS,
+  propertyNames: { minLength: 1, maxLength: MAX_METADATA_KEY },
+  additionalProperties: { type: 'string', maxLength: MAX_METADATA_VALUE },
+  description:
+    'Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs.',
+})
 
 /** The fields of an update: all are optional, and null removes the value of an optional field. */
 type UpdateOf<FieldSet extends Fields> = {
@@ -114,8 +141,9 @@ interface Keywords {
   readonly minLength?: number
   readonly maxLength?: number
   readonly enum?: readonly unknown[]
-  readonly items?: { readonly enum?: readonly unknown[] }
+  readonly items?: { readonly enum?: readonly unknown[]; readonly format?: string }
   readonly minItems?: number
+  readonly maxItems?: number
   readonly anyOf?: readonly TSchema[]
 }
 
@@ -184,7 +212,10 @@ function codecByType(name: string, schema: TSchema): ValueCodec {
   if (keywords.format === 'date-time') return DATE_TIME
   if (keywords.type === 'boolean') return BOOLEAN
   if (keywords.type === 'integer') return integerCodec(keywords)
-  if (keywords.type === 'array') return wordListCodec(name, keywords)
+  if (keywords.type === 'array') {
+    return keywords.items?.format === 'int64' ? idListCodec(keywords) : wordListCodec(name, keywords)
+  }
+  if (keywords.type === 'object') return METADATA
   return textCodec(schema)
 }
 
@@ -312,6 +343,58 @@ function wordListCodec(name: string, { items, minItems = 0 }: Keywords): ValueCo
     fromSql: (text) => String(text).split(','),
   }
 }
+
+function idListCodec({ maxItems = 0 }: Keywords): ValueCodec {
+  const fromJson = (value: unknown) => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > maxItems) return undefined
+    const ids = value.map((item) => INT64.fromJson(item))
+    return ids.includes(undefined) || new Set(ids).size < ids.length ? undefined : ids
+  }
+  return {
+    ...DEFAULT_CONVERSIONS,
+    expected: `1 to ${maxItems} different ids separated by commas, each ${EXPECTED_INT64}`,
+    json: 'string',
+    sql: 'text',
+    fromJson,
+    fromText: (text) => fromJson(text.split(',').map((part) => new NumberText(part))),
+    fromSql: (text) => String(text).split(',').map(BigInt),
+  }
+}
+
+const METADATA: ValueCodec = {
+  ...DEFAULT_CONVERSIONS,
+  expected: `an object with at most ${MAX_METADATA_PAIRS} texts of at most ${MAX_METADATA_VALUE} characters, with names of 1 to ${MAX_METADATA_KEY} characters`,
+  json: 'string',
+  sql: 'text',
+  fromJson: metadataText,
+  fromText: (text) => {
+    try {
+      return metadataText(JSON.parse(text))
+    } catch {
+      return undefined
+    }
+  },
+  toJson: (text) => JSON.parse(String(text)),
+}
+
+function metadataText(value: unknown): string | undefined {
+  if (!isObject(value)) return undefined
+  const pairs = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  const areValid = pairs.every(
+    ([name, text]) =>
+      name !== '' && isMetadataText(name, MAX_METADATA_KEY) && isMetadataText(text, MAX_METADATA_VALUE),
+  )
+  return areValid && pairs.length <= MAX_METADATA_PAIRS
+    ? JSON.stringify(Object.fromEntries(pairs))
+    : undefined
+}
+
+/** PostgreSQL cannot store U+0000. */
+function isMetadataText(text: unknown, maxLength: number): boolean {
+  return typeof text === 'string' && isCleanText(text, maxLength, NUL)
+}
+
+const NUL = /\0/
 
 function describeLength(minLength: number, maxLength: number): string {
   if (Number.isFinite(maxLength)) return `a string of ${minLength} to ${maxLength} characters`

@@ -1,32 +1,16 @@
 import type { SQL } from 'bun'
-import type { CatalogChanges, LockedCatalog, PetWithEntry } from '../../core/catalog/catalog-draft.ts'
+import type { LockedCatalog } from '../../core/catalog/catalog-draft.ts'
 import type { Command } from '../../core/stock/command.ts'
 import { petIdsOf } from '../../core/stock/command-table.ts'
 import {
   CATEGORY_SELECT_LIST,
   catalogReferencesOf,
   changesCategories,
-  PET_COLUMNS,
   PET_SELECT_LIST,
-  petValues,
   toCategory,
   toPet,
 } from '../catalog-rows.ts'
-import { advanceIdsStatements } from '../generated-ids.ts'
-import { ENTRY_COLUMNS, entryValues } from '../log-rows.ts'
-import { categoryStatements } from '../pets.ts'
-import { excludedValues, type Statement, statement } from '../sql.ts'
-import {
-  arrayText,
-  BARCODE_LOCK_CLASS,
-  CATALOG_LOCK,
-  columnArrays,
-  DIALECT,
-  idArray,
-  insertSql,
-  quotedElement,
-  updateSql,
-} from './dialect.ts'
+import { arrayText, BARCODE_LOCK_CLASS, CATALOG_LOCK, idArray, quotedElement } from './dialect.ts'
 
 /**
  * All barcodes share this many advisory locks (a power of two), because the server has memory for only a few thousand
@@ -105,52 +89,4 @@ async function takeIds(sql: SQL, sequence: string, count: number): Promise<bigin
   const rows = await sql<{ id: bigint }[]>`
     SELECT id FROM unnest(own_ids(${sequence}::regclass, ${count}::bigint)) AS new (id)`.execute()
   return rows.map(({ id }) => id)
-}
-
-/** Statements that write the changes. `before` holds the pets that existed before the commit. */
-export function catalogStatements(changes: CatalogChanges, before: LockedCatalog['pets']): Statement[] {
-  const { pets, thresholds } = changes
-  const existingIds = [...pets.keys()].filter((id) => before.has(id))
-  // Sorted by id, so that two commits that create the same pets do not deadlock.
-  const writtenPets = [...pets.values()]
-    .filter((petWithEntry) => petWithEntry !== undefined)
-    .sort((one, other) => (one.pet.id < other.pet.id ? -1 : 1))
-  const addedPets = writtenPets.filter(({ pet }) => !before.has(pet.id))
-  const changedPets = writtenPets.filter(({ pet }) => before.has(pet.id))
-  const removedIds = existingIds.filter((id) => pets.get(id) === undefined)
-  const addedIds = addedPets.map(({ pet }) => pet.id)
-  const writes: Statement[] = []
-  // Barcodes are unique, so all old barcodes are cleared before a new barcode is written.
-  if (existingIds.length > 0) writes.push(statement(CLEAR_BARCODES, idArray(existingIds)))
-  if (removedIds.length > 0) writes.push(statement(REMOVE_PETS, idArray(removedIds)))
-  if (addedPets.length > 0) writes.push(...petStatements(addedPets, ADD_PETS, ADD_ENTRIES))
-  if (changedPets.length > 0) writes.push(...petStatements(changedPets, CHANGE_PETS, CHANGE_ENTRIES))
-  writes.push(...categoryStatements(DIALECT, changes), ...advanceIdsStatements(DIALECT, 'pets', addedIds))
-  if (thresholds.size > 0)
-    writes.push(statement(SET_THRESHOLDS, ...columnArrays(THRESHOLD_COLUMNS, [...thresholds])))
-  return writes
-}
-
-const CLEAR_BARCODES = 'UPDATE pets SET barcode = NULL WHERE id = ANY ($1::bigint[]) AND barcode IS NOT NULL'
-const REMOVE_PETS = 'DELETE FROM pets WHERE id = ANY ($1::bigint[])'
-const THRESHOLD_COLUMNS = { pet_id: 'integer', low_at: 'integer' } as const
-const SET_THRESHOLDS = updateSql('stock', THRESHOLD_COLUMNS, 'pet_id')
-
-/**
- * Replaces a pet that has lost its stock entry. If another commit has just created the pet, adding the entry fails, and the commit
- * is tried again.
- */
-const ADD_PETS = `
-  ${insertSql('pets', PET_COLUMNS)}
-  ON CONFLICT (id) DO UPDATE SET ${excludedValues(Object.keys(PET_COLUMNS))}`
-const CHANGE_PETS = updateSql('pets', PET_COLUMNS)
-const ADD_ENTRIES = insertSql('stock', ENTRY_COLUMNS)
-const CHANGE_ENTRIES = updateSql('stock', ENTRY_COLUMNS, 'pet_id')
-
-function petStatements(pets: readonly PetWithEntry[], petsText: string, entriesText: string): Statement[] {
-  const petRows = pets.map(({ pet }) => petValues(pet))
-  return [
-    statement(petsText, ...columnArrays(PET_COLUMNS, petRows)),
-    statement(entriesText, ...columnArrays(ENTRY_COLUMNS, pets.map(entryValues))),
-  ]
 }

@@ -1,13 +1,7 @@
-import type { SQL } from 'bun'
+import { MAX_LOG_ROWS } from '../../core/stock/decide.ts'
 import { GENERATED_ID_TABLES } from '../../core/transfer/copy.ts'
 import { highestIdSql } from '../generated-ids.ts'
 import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
-
-/**
- * Each value of the sequence `log_ids` is the start of a block of this many log ids. One block is enough for a commit without
- * orders: it has at most 1,000 changes, and each writes at most two rows, the second if it crosses a threshold.
- */
-export const IDS_PER_BLOCK = 2_000
 
 /** An advisory lock: exclusive for imports and for changes of categories, shared for changes of pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
@@ -18,6 +12,7 @@ const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_
 export const DIALECT = {
   types: { integer: 'BIGINT', text: 'TEXT', boolean: 'BOOLEAN' },
   nextLogId: `nextval('log_ids')`,
+  isLogPruned: 'prunings > 0',
   forUpdate: 'FOR UPDATE',
   skipLocked: 'SKIP LOCKED',
   indexedBy: () => '',
@@ -33,7 +28,7 @@ export const DIALECT = {
   jsonObjectFunction: 'json_build_object',
   apiKeyOrderColumn: 'number',
   newIdentity: [
-    `SELECT setval('log_ids', coalesce((SELECT max(id) FROM log), 0) + ${IDS_PER_BLOCK})`,
+    `SELECT setval('log_ids', coalesce((SELECT max(id) FROM log), 0) + ${MAX_LOG_ROWS})`,
     `UPDATE log_state SET identity = gen_random_uuid(), prunings = prunings + 1, pruned_xid = pg_current_xact_id()`,
     "UPDATE log_numbering SET server = ''",
     ...GENERATED_ID_TABLES.map(
@@ -44,33 +39,6 @@ export const DIALECT = {
   ],
   skipIds: ['SELECT skip_ids()'],
 } as const satisfies Dialect
-
-/** How many blocks of log ids a commit with this many log rows needs. */
-export function logIdBlockCount(rowCount: number): number {
-  return Math.ceil(rowCount / IDS_PER_BLOCK)
-}
-
-/** Returns a function that maps the index of a log row in the commit to the id of the row. */
-export function logIdsFrom(blocks: readonly bigint[]): (index: number) => bigint {
-  return (index) => {
-    const firstId = blocks[Math.floor(index / IDS_PER_BLOCK)]
-    if (firstId === undefined)
-      throw new Error(`${blocks.length} blocks of log ids are too few for log row ${index}`)
-    return firstId + BigInt(index % IDS_PER_BLOCK)
-  }
-}
-
-/** SQL that takes blocks of log ids and returns their first ids as the text of an array. The pets must already be locked. */
-export const takeLogIdBlocksSql = (count: string) =>
-  `ARRAY(SELECT nextval('log_ids') FROM generate_series(1, ${count}::bigint))::text`
-
-/** Takes blocks of ids for the given number of log rows. */
-export async function takeLogIdBlocks(sql: SQL, rowCount: number): Promise<bigint[]> {
-  const [row] = await sql.unsafe<{ blocks: string }[]>(`SELECT ${takeLogIdBlocksSql('$1')} AS blocks`, [
-    BigInt(logIdBlockCount(rowCount)),
-  ])
-  return parseArrayText(row?.blocks ?? '{}')
-}
 
 /** Parses an array of integers in PostgreSQL's text format. */
 export function parseArrayText(text: string): bigint[] {

@@ -1,9 +1,8 @@
 import type { ImportDatabase } from '../import-tables.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { decisionStatements } from './decision.ts'
-import { takeLogIdBlocks } from './dialect.ts'
 import { runAll } from './session.ts'
+import { decisionStatements, takeLogId } from './stock.ts'
 
 /**
  * The import compares and writes in one transaction. It does not lock stored rows that already match the file. Other clients
@@ -26,8 +25,8 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
       }),
     writeDecision: (decision) =>
       session.withSession(async (sql) => {
-        const logIdBlocks = await takeLogIdBlocks(sql, decision.records.length)
-        await runAll(sql, decisionStatements(decision, { logIdBlocks }))
+        const [first] = await takeLogId(sql)
+        await runAll(sql, decisionStatements(decision, first?.id ?? 1n))
       }),
   }
 }

@@ -3,7 +3,7 @@ import { fromCursor } from '../../core/stock/log-cursor.ts'
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import { cursorAt, isCursorOf, type LogMethods, type LogRange } from '../cursor.ts'
 import { pruneStatement } from '../history.ts'
-import { LOG_SELECT_LIST, type LogRow, toEvent } from '../log-rows.ts'
+import { type EventRow, LOG_SELECT_LIST, toEvent } from '../log-rows.ts'
 import { inLongSession, statement } from '../sql.ts'
 import type { Connection } from './connection.ts'
 import { hasState, STATEMENT_CANCELLED } from './failures.ts'
@@ -19,7 +19,7 @@ interface Numbering {
   readonly earlier: string
 }
 
-interface PlaceRow extends Omit<LogRow, 'id'> {
+interface PlaceRow extends Omit<EventRow, 'id'> {
   place: bigint
   /** Null for a place without a row: subscribers must read the whole stock again. */
   log_id: bigint | null

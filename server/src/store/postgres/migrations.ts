@@ -11,9 +11,9 @@ import { NewerTablesError } from './failures.ts'
 import { TABLES, UPGRADE_OF_1_1_0 } from './tables.ts'
 
 export const VERSIONS: TableVersions = {
-  createdVersion: 16,
+  createdVersion: 17,
   tables: TABLES,
-  migrations: [{ from: 9, to: 16, sql: UPGRADE_OF_1_1_0 }],
+  migrations: [{ from: 9, to: 17, sql: UPGRADE_OF_1_1_0 }],
 }
 
 const NEWEST_VERSION = newestVersion(VERSIONS)
@@ -22,7 +22,7 @@ const NEWEST_VERSION = newestVersion(VERSIONS)
  * The oldest program that can use tables of NEWEST_VERSION. A program is identified by the newest version of the tables that it
  * knows. A migration that only adds tables and columns keeps this number. See docs/upgrading.md.
  */
-const OLDEST_PROGRAM = 16
+const OLDEST_PROGRAM = 17
 
 /** An advisory lock. The number is arbitrary: the ASCII codes of "petstore". */
 const MIGRATION_LOCK = 0x70657473746f7265n

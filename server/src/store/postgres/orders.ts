@@ -1,46 +1,27 @@
 import type { SQL } from 'bun'
-import { isExpired, type Order } from '../../core/orders/order.ts'
+import { isExpired } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
 import type { Command } from '../../core/stock/command.ts'
-import { changeCountOf, newOrderCountOf, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
-import {
-  isExpiredSql,
-  ORDER_COLUMNS,
-  ORDER_SELECT_LIST,
-  type OrderTableRow,
-  orderValues,
-  toOrder,
-} from '../order-rows.ts'
-import { type Statement, type StoreClock, statement } from '../sql.ts'
-import {
-  columnArrays,
-  idArray,
-  logIdBlockCount,
-  parseArrayText,
-  takeLogIdBlocksSql,
-  updateSql,
-} from './dialect.ts'
+import { newOrderCountOf, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
+import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from '../order-rows.ts'
+import type { StoreClock } from '../sql.ts'
+import { idArray, parseArrayText } from './dialect.ts'
 import { storeTimeSql } from './store-clock.ts'
 
-/** Each row has the time and the ids taken from the sequences. `id` is null if no order was found. */
-type ReadRow = { readonly now: bigint; readonly new_ids: string; readonly log_id_blocks: string } & (
-  | OrderTableRow
-  | { readonly id: null }
-)
+/** Each row has the time and the ids of new orders. `id` is null if no order was found. */
+type ReadRow = { readonly now: bigint; readonly new_ids: string } & (OrderTableRow | { readonly id: null })
 
 /** Selects the orders that the commands name. */
-const NAMED_ORDERS = `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($5::bigint[]) UNION`
+const NAMED_ORDERS = `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($4::bigint[]) UNION`
 
 /**
- * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids for new orders and
- * log rows from their sequences. (`own_ids` takes ids; after a failover or restore it first skips ids that lost commits may have
- * used.) The pets must be locked, so that the log ids of a pet are in the order of its changes.
+ * Reads the expired holds of the locked pets, and the orders that `namedOrders` selects. It also takes ids for new orders.
+ * (After a failover or restore, `own_ids` first skips ids that lost commits may have used.)
  */
 const selectOrders = (namedOrders: string) => `
   WITH clock AS MATERIALIZED (
     SELECT ${storeTimeSql('$2')} AS now,
-      own_ids('order_ids', $3::bigint)::text AS new_ids,
-      ${takeLogIdBlocksSql('$4')} AS log_id_blocks
+      own_ids('order_ids', $3::bigint)::text AS new_ids
   )
   SELECT clock.*, found.* FROM clock LEFT JOIN (
     ${namedOrders} (SELECT ${ORDER_SELECT_LIST} FROM orders
@@ -56,22 +37,13 @@ const EXPIRED_HOLDS_AND_NAMED_ORDERS = selectOrders(NAMED_ORDERS)
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const orderIds = orderIdsOf(commands)
   const petIds = idArray(petIdsOf(commands))
-  const neededBlockCount = logIdBlockCount(maxLogRowsOf(commands))
-  const values = [petIds, clock.processTime(), BigInt(newOrderCountOf(commands)), BigInt(neededBlockCount)]
+  const values = [petIds, clock.processTime(), BigInt(newOrderCountOf(commands))]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, idArray(orderIds)]).execute()
 }
 
-/** Each change of a command writes at most three log rows, and each expired hold at most two. */
-export function maxLogRowsOf(commands: readonly Command[]): number {
-  return commands.reduce((sum, command) => sum + 3 * changeCountOf(command), 2 * MAX_EXPIRED_HOLDS)
-}
-
 /** Leaves out expired holds of pets that are not locked: such a pet was created after the commit had locked its pets. */
-export function toLockedOrders(
-  rows: readonly ReadRow[],
-  isLocked: (petId: bigint) => boolean,
-): LockedOrders & { readonly logIdBlocks: readonly bigint[] } {
+export function toLockedOrders(rows: readonly ReadRow[], isLocked: (petId: bigint) => boolean): LockedOrders {
   const [first] = rows
   if (first === undefined) throw new Error('the database did not return the time')
   const now = Number(first.now)
@@ -79,20 +51,7 @@ export function toLockedOrders(
   return {
     now,
     newIds: parseArrayText(first.new_ids),
-    logIdBlocks: parseArrayText(first.log_id_blocks),
     orders: new Map(orders.map((order) => [order.id, order])),
     expiredHolds: orders.filter((order) => isExpired(order, now) && isLocked(order.petId)),
   }
-}
-
-const UPDATE_ORDERS = updateSql('orders', ORDER_COLUMNS)
-
-/** A statement that updates existing orders. New orders are inserted with their log rows: see `recordStatements`. */
-export function orderUpdateStatement(changed: readonly Order[]): Statement {
-  return statement(UPDATE_ORDERS, ...orderArrays(changed))
-}
-
-/** The orders as arrays, one for each of ORDER_COLUMNS. */
-export function orderArrays(orders: readonly Order[]): string[] {
-  return columnArrays(ORDER_COLUMNS, orders.map(orderValues))
 }

@@ -5,12 +5,15 @@ import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   type Decision,
   decide,
+  type ImportableDecision,
   idempotencyKeysOf,
   type RememberedAnswer,
   type SentIdempotencyKey,
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { type CommitOptions, PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
+import { decideWithFacts } from '../facts.ts'
+import { advanceIdsStatements } from '../generated-ids.ts'
 import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
 import {
   ALL_ENTRIES,
@@ -24,14 +27,31 @@ import {
 } from '../log-rows.ts'
 import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
-import { inLongSession, type LongSession, type Statement, type StoreClock, statement } from '../sql.ts'
+import { categoryStatements } from '../pets.ts'
+import {
+  excludedValues,
+  inLongSession,
+  type LongSession,
+  type Statement,
+  type StoreClock,
+  statement,
+} from '../sql.ts'
+import { type TableChange, tableChanges } from '../table-changes.ts'
 import { webhookStatements } from '../webhooks.ts'
 import { lockCatalog, onlyLockedPets, readCatalog } from './catalog.ts'
 import type { Connection } from './connection.ts'
-import { decisionStatements } from './decision.ts'
-import { arrayText, columnArrays, idArray, insertSql, quotedElement, takeLogIdBlocks } from './dialect.ts'
+import {
+  arrayText,
+  columnArrays,
+  DIALECT,
+  idArray,
+  insertSql,
+  quotedElement,
+  toParameter,
+  updateSql,
+} from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
-import { maxLogRowsOf, readOrders, toLockedOrders } from './orders.ts'
+import { readOrders, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 import { lockWebhooks } from './webhooks.ts'
@@ -185,7 +205,6 @@ async function decideAndWrite(
   readsOrders: boolean,
   { lockWait, onLocked }: CommitOptions,
 ): Promise<Decision | Retry> {
-  let decision: Decision | Retry | undefined
   const keys = idempotencyKeysOf(commands)
   const readsCatalog = needsSection(commands, 'catalog')
   const readsWebhooks = needsSection(commands, 'webhooks')
@@ -195,54 +214,102 @@ async function decideAndWrite(
     lockWait === 'brief'
       ? BRIEF_LOCK_WAIT_MS
       : Math.floor((LOCK_WAIT_SHARE * connection.statementTimeoutMs) / lockCount)
-  await connection.readThenWrite(
+  const { outcome } = await connection.readThenWrite(
     'durable',
-    // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
-    // pets, then webhooks. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock
-    // its pets. Orders are read once their pets are locked.
-    (sql) =>
-      Promise.all([
+    async (sql): Promise<DecidedCommit> => {
+      // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
+      // pets, then webhooks. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock
+      // its pets. Orders are read once their pets are locked.
+      const [, answerRows, petRows, [logId], orderRows, storedCatalog, webhooks] = await Promise.all([
         readsCatalog ? lockCatalog(sql, commands) : undefined,
         keys.length === 0 ? [] : lockIdempotencyKeys(sql, keys),
         lockPets(sql, commands, clock),
+        takeLogId(sql),
         readsOrders ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
-        readsCatalog && !readsOrders ? takeLogIdBlocks(sql, maxLogRowsOf(commands)) : undefined,
         readsWebhooks ? lockWebhooks(sql) : undefined,
-      ]),
-    (sql, [, answerRows, petRows, orderRows, storedCatalog, logIdBlocks, webhooks]) => {
-      if (!readsOrders && petRows.some((row) => row.has_expired_holds)) {
-        decision = 'expired_holds'
-        return Promise.resolve([])
-      }
+      ])
+      if (!readsOrders && petRows.some((row) => row.has_expired_holds)) return { outcome: 'expired_holds' }
       onLocked?.()
       const entries = new Map(petRows.map((row) => [row.pet_id, toLockedEntry(row)]))
       const isLocked = (petId: bigint) => entries.has(petId)
-      const lockedCatalog = storedCatalog && onlyLockedPets(storedCatalog, isLocked)
-      const lockedOrders = orderRows && toLockedOrders(orderRows, isLocked)
-      if (lockedOrders !== undefined && !clock.isCredible(lockedOrders.now)) {
-        decision = 'clock_jumped'
-        return Promise.resolve([])
-      }
-      decision = decide(commands, entries, {
+      const orders = orderRows && toLockedOrders(orderRows, isLocked)
+      if (orders !== undefined && !clock.isCredible(orders.now)) return { outcome: 'clock_jumped' }
+      const locked = {
+        firstLogId: logId?.id ?? 1n,
         answers: toAnswers(answerRows),
-        orders: lockedOrders,
-        catalog: lockedCatalog,
+        orders,
+        catalog: storedCatalog && onlyLockedPets(storedCatalog, isLocked),
         webhooks,
-      })
-      return runAll(sql, [
-        ...(decision.answers.length > 0 ? [answersStatement(decision.answers)] : []),
-        ...(decision.webhooks === undefined ? [] : webhookStatements(decision.webhooks)),
-        ...decisionStatements(decision, {
-          logIdBlocks: lockedOrders?.logIdBlocks ?? logIdBlocks,
-          pets: lockedCatalog?.pets,
-        }),
-      ])
+      }
+      const deciding = decideWithFacts(DIALECT, (facts) => decide(commands, entries, { ...locked, facts }))
+      let step = deciding.next()
+      while (!step.done) {
+        const { text, values } = step.value
+        step = deciding.next(await sql.unsafe(text, values.map(toParameter)))
+      }
+      return { outcome: step.value, firstLogId: locked.firstLogId }
     },
+    (sql, commit) => (commit.firstLogId === undefined ? undefined : runAll(sql, commitStatements(commit))),
     { maxLockWaitMs },
   )
-  if (decision === undefined) throw new Error('the commit has no decision')
-  return decision
+  return outcome
+}
+
+type DecidedCommit =
+  | { readonly outcome: Decision; readonly firstLogId: bigint }
+  | { readonly outcome: Retry; readonly firstLogId?: undefined }
+
+/** Must run after the pets are locked, so that the log ids of a pet are in the order of its changes. */
+export function takeLogId(sql: SQL) {
+  return sql<{ id: bigint }[]>`SELECT nextval('log_ids') AS id`.execute()
+}
+
+function commitStatements({
+  outcome,
+  firstLogId,
+}: Extract<DecidedCommit, { firstLogId: bigint }>): Statement[] {
+  const { answers, webhooks } = outcome
+  return [
+    ...(answers.length > 0 ? [answersStatement(answers)] : []),
+    ...(webhooks === undefined ? [] : webhookStatements(webhooks)),
+    ...decisionStatements(outcome, firstLogId),
+  ]
+}
+
+/** Statements that write a decision inside a commit. */
+export function decisionStatements(decision: ImportableDecision, firstLogId: bigint): Statement[] {
+  const { catalog } = decision
+  const writes = tableChanges(decision, firstLogId).flatMap(tableStatements)
+  if (catalog === undefined) return writes
+  return [
+    ...writes,
+    ...categoryStatements(DIALECT, catalog),
+    ...advanceIdsStatements(DIALECT, 'pets', catalog.pets.keys()),
+  ]
+}
+
+/** If another commit has just created the same pet, adding its entry fails, and the commit is tried again. */
+function tableStatements({ table, columns, key, unique, added, changed, removed }: TableChange): Statement[] {
+  const writes: Statement[] = []
+  const changedIds = changed.map(([id]) => id as bigint)
+  if (removed.length > 0) {
+    writes.push(statement(`DELETE FROM ${table} WHERE ${key} = ANY ($1::bigint[])`, idArray(removed)))
+  }
+  if (unique !== undefined && changed.length > 0) {
+    const text = `UPDATE ${table} SET ${unique} = NULL WHERE ${key} = ANY ($1::bigint[]) AND ${unique} IS NOT NULL`
+    writes.push(statement(text, idArray(changedIds)))
+  }
+  if (added.length > 0) {
+    // A pet that has lost its stock entry counts as new, so its row is replaced.
+    const replace =
+      table === 'pets' ? ` ON CONFLICT (${key}) DO UPDATE SET ${excludedValues(Object.keys(columns))}` : ''
+    writes.push(statement(insertSql(table, columns) + replace, ...columnArrays(columns, added)))
+  }
+  if (changed.length > 0) {
+    writes.push(statement(updateSql(table, columns, key), ...columnArrays(columns, changed)))
+  }
+  return writes
 }
 
 /**
@@ -302,20 +369,20 @@ async function findLockedPets(
  */
 function lockIdempotencyKeys(sql: SQL, keys: readonly SentIdempotencyKey[]) {
   return sql<AnswerRow[]>`
-    INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
-    SELECT key_id, key, '', '', at FROM unnest(
+    INSERT INTO idempotency (key_id, key, fingerprint, answer, forget_at)
+    SELECT key_id, key, '', '', forget_at FROM unnest(
       ${arrayText(keys, ({ keyId }) => quotedElement(keyId))}::text[],
       ${arrayText(keys, ({ idempotencyKey }) => quotedElement(idempotencyKey))}::text[],
-      ${arrayText(keys, ({ at }) => at)}::bigint[]
-    ) AS named (key_id, key, at)
-    ON CONFLICT (key_id, key) DO UPDATE SET at = idempotency.at
-    RETURNING key_id, key, fingerprint, answer, at`.execute()
+      ${arrayText(keys, ({ forgetAt }) => forgetAt)}::bigint[]
+    ) AS named (key_id, key, forget_at)
+    ON CONFLICT (key_id, key) DO UPDATE SET forget_at = idempotency.forget_at
+    RETURNING key_id, key, fingerprint, answer, forget_at`.execute()
 }
 
 const WRITE_ANSWERS = `
   ${insertSql('idempotency', ANSWER_COLUMNS)}
   ON CONFLICT (key_id, key)
-  DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at`
+  DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, forget_at = excluded.forget_at`
 
 function answersStatement(answers: readonly RememberedAnswer[]): Statement {
   return statement(WRITE_ANSWERS, ...columnArrays(ANSWER_COLUMNS, answers.map(answerValues)))

@@ -1,12 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import { SharedLimits } from '../../core/limits/shared-limits.ts'
 import { SECOND } from '../../core/values/clock.ts'
+import { adjustmentMethods } from '../adjustments.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { keyMethods } from '../keys.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
+import { reportMethods } from '../reports.ts'
 import { LOAD_TIMEOUT_MS } from '../search.ts'
 import { clockMethods } from '../steady-clock.ts'
 import type { Store } from '../store.ts'
@@ -77,9 +79,11 @@ export async function openPostgresStore(
       lease: { owner: `${process.pid} ${crypto.randomUUID()}`, clock: databaseTime },
     }),
     ...historyMethods(connection),
+    ...adjustmentMethods(connection),
     ...petMethods(connection, clock),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),
+    ...reportMethods(connection),
     ...keyMethods(connection),
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, databaseTime)),
     ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),

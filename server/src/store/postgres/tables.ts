@@ -1,14 +1,18 @@
+import { MAX_LOG_ROWS } from '../../core/stock/decide.ts'
 import { SKIPPED_ID_COUNT } from '../generated-ids.ts'
 import { LOG_INDEXES } from '../log-rows.ts'
 import { CROSSINGS_INDEX } from '../low-stock.ts'
 import { sharedTables, sharedUpgrade, type TableTerms } from '../tables.ts'
-import { DIALECT, IDS_PER_BLOCK } from './dialect.ts'
+import { DIALECT } from './dialect.ts'
 
 /** An advisory lock: one caller at a time assigns places in the log. The number is arbitrary. */
 const NUMBERING_LOCK = 0x6e756d626572
 
 /** An advisory lock: one session at a time registers a server that has just started. The number is arbitrary. */
 const SERVER_LOCK = 0x736572766572
+
+/** More log ids than lost commits can have used. The same as in 1.1.0, whose tables keep their functions. */
+const SKIPPED_LOG_IDS = 200_000_000_000n
 
 /** The number of log rows that one call of number_log examines, which takes far less than the statement timeout. */
 const PORTION = 20_000
@@ -134,7 +138,8 @@ export const TABLES = `
     category_id bigint NOT NULL,
     barcode     text COLLATE "C",
     -- NULL if the threshold of the category applies.
-    low_stock_at bigint
+    low_stock_at bigint,
+    metadata    text
   );
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
@@ -150,12 +155,16 @@ export const TABLES = `
     -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
     -- stock reads no other row.
     low_at      bigint,
-    is_low      boolean NOT NULL DEFAULT false
+    is_low      boolean NOT NULL DEFAULT false,
+    -- The times of the latest count and of the latest movement, so that most facts are decided without their history.
+    counted_at  bigint,
+    moved_at    bigint
   ) WITH (fillfactor = 80);
   CREATE INDEX stock_by_status ON stock (status, pet_id);
 
-  -- A commit takes numbers while its pets are locked, so the ids of a pet's log rows are in the order of its changes.
-  CREATE SEQUENCE log_ids INCREMENT BY ${IDS_PER_BLOCK};
+  -- A commit takes one number while its pets are locked, so the ids of a pet's log rows are in the order of its changes. The
+  -- ids of its rows follow that number.
+  CREATE SEQUENCE log_ids INCREMENT BY ${MAX_LOG_ROWS};
 
   -- The log of all changes. The oldest rows may be pruned, because no state depends on them. There is no foreign key, because
   -- the log outlives the pet. xid is the transaction that wrote the row and shows which snapshots include the row. Kinds:
@@ -179,8 +188,22 @@ export const TABLES = `
     -- The reason that the caller gave.
     reason    text,
     reference text,
-    -- The order, pet or category after the change, as JSON.
-    detail    text
+    -- The order, pet or category after the change, as JSON. In the first row of an adjustment: its note and its number of rows.
+    detail    text,
+    -- The adjustment that the row is a line of: the id of its first row. Its rows follow each other.
+    document  bigint,
+    -- When it happened; NULL if that is "at", when it was recorded.
+    occurred_at bigint,
+    -- The units of a movement, or the counted quantity. A reversed count has neither.
+    delta     bigint,
+    counted   bigint,
+    -- NULL if the line was applied to the stock.
+    effect    text,
+    -- The reserved units of the pet after the change.
+    reserved  bigint,
+    -- The order that the adjustment completed, and the adjustment that it reverses.
+    order_id  bigint,
+    reverses  bigint
   );
   CREATE INDEX log_by_xid ON log (xid);
   ${LOG_INDEXES}
@@ -302,7 +325,7 @@ export const TABLES = `
     SELECT setval('order_ids', (SELECT last_value FROM order_ids) + ${SKIPPED_ID_COUNT});
     SELECT setval('pet_ids', (SELECT last_value FROM pet_ids) + ${SKIPPED_ID_COUNT});
     SELECT setval('category_ids', (SELECT last_value FROM category_ids) + ${SKIPPED_ID_COUNT});
-    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${BigInt(SKIPPED_ID_COUNT) * BigInt(IDS_PER_BLOCK)});
+    SELECT setval('log_ids', (SELECT last_value FROM log_ids) + ${SKIPPED_LOG_IDS});
   $$;
 
   CREATE FUNCTION register_server() RETURNS text LANGUAGE plpgsql AS $$
@@ -368,7 +391,13 @@ ${NUMBERING_FUNCTIONS}`
 /** Changes the tables of 1.1.0 to those of TABLES. */
 export const UPGRADE_OF_1_1_0 = `
   SET LOCAL lock_timeout = '3s';
+  ALTER TABLE log DISABLE TRIGGER log_is_not_edited;
   ${sharedUpgrade(TERMS)}
+  ALTER TABLE log ENABLE TRIGGER log_is_not_edited;
+  -- The constraint gets the new name of its column.
+  ALTER TABLE idempotency ALTER COLUMN forget_at DROP NOT NULL;
+  ALTER TABLE idempotency ALTER COLUMN forget_at SET NOT NULL;
+  ALTER SEQUENCE log_ids INCREMENT BY ${MAX_LOG_ROWS};
   DROP INDEX IF EXISTS pet_words;
   DROP FUNCTION log_server();
 ${NUMBERING_FUNCTIONS}`

@@ -14,6 +14,7 @@ import {
 } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
+import { freeSpaceCheck } from './free-space.ts'
 import { Checkpointer, FlushQueue, type LogFile, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -47,8 +48,8 @@ interface ServingParts {
   readonly onFileLost: () => Promise<boolean>
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
-  readonly totalChanges: () => number
   readonly disk: Disk
+  readonly requireFreeSpace: () => void
 }
 
 /** The disk below the file of the service, which tests replace. */
@@ -60,6 +61,13 @@ export interface Disk {
 
 const WAL_DISK: Disk = { openLog: (databasePath) => WalFile.open(databasePath) }
 
+interface WriteOptions<T> {
+  /** `durable` by default. */
+  readonly durability?: Durability | undefined
+  /** Whether a commit with this result has changed something, so that it has to be flushed. By default, every commit has. */
+  readonly isChange?: ((result: T) => boolean) | undefined
+}
+
 interface ServingOptions {
   readonly disk?: Disk | undefined
   readonly onFlushFailure: (error: Error) => void
@@ -67,6 +75,7 @@ interface ServingOptions {
   /** A worker that can write to the database. */
   readonly checkpointWorker: Reader
   readonly maxLogBytes?: number | undefined
+  readonly minFreeBytes?: number | undefined
 }
 
 /**
@@ -155,7 +164,7 @@ export class Connection implements SqlDatabase, LongSession {
    */
   flushInBackground(options: ServingOptions): void {
     const { onFlushFailure, onFileLost, checkpointWorker, disk = WAL_DISK } = options
-    const { maxLogBytes = MAX_LOG_BYTES } = options
+    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0 } = options
     this.#wal = disk.openLog(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
@@ -171,14 +180,13 @@ export class Connection implements SqlDatabase, LongSession {
       },
       onFailed: (error) => onFlushFailure(new Error(problemText(error, this.#path), { cause: error })),
     })
-    const totalChanges = this.database.query<{ total: bigint }, []>('SELECT total_changes() AS total')
     this.#serving = {
       inode: inodeOf(this.#path),
       onFileLost,
       queue,
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
-      totalChanges: () => Number(totalChanges.get()?.total ?? 0n),
       disk,
+      requireFreeSpace: freeSpaceCheck(this.#path, minFreeBytes),
     }
   }
 
@@ -329,7 +337,8 @@ export class Connection implements SqlDatabase, LongSession {
 
   async commit(statements: readonly Statement[], durability?: Durability): Promise<number[]> {
     const work = () => statements.map(({ text, values }) => this.#statements.get(text).run(...values).changes)
-    return this.write(work, durability)
+    const isChange = (changes: readonly number[]) => changes.some((count) => count > 0)
+    return this.write(work, { durability, isChange })
   }
 
   /** Returns the result of `work` when every commit that it may have read is flushed. */
@@ -374,20 +383,24 @@ export class Connection implements SqlDatabase, LongSession {
     this.#flushedDataVersion = dataVersion
   }
 
-  /** Runs `work` in one transaction. If it is durable, it is on disk when the promise resolves. */
-  async write<T>(work: () => T, durability: Durability = 'durable'): Promise<T> {
+  /**
+   * Runs `work` in one transaction. If it is durable, it is on disk when the promise resolves. `work` gets the end of the log
+   * before the commit.
+   */
+  async write<T>(work: (logEnd: LogEnd) => T, options: WriteOptions<T> = {}): Promise<T> {
+    const { durability = 'durable' } = options
     const serving = this.#serving
     if (serving === undefined) {
       return this.#writeWhenUnlocked(() => {
         try {
-          return this.#inTransaction(work)
+          return this.#inTransaction(() => work(this.logEnd()))
         } finally {
           this.#version++
         }
       })
     }
     while (serving.checkpointer.pause !== undefined) await serving.checkpointer.pause
-    const result = await this.#writeWhenUnlocked(() => this.#commitInService(serving, work, durability))
+    const result = await this.#writeWhenUnlocked(() => this.#commitInService(serving, work, options))
     if (durability === 'durable') await serving.queue.untilFlushed()
     return result
   }
@@ -407,24 +420,27 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  #commitInService<T>(serving: ServingParts, work: () => T, durability: Durability): T {
-    const { queue, checkpointer, totalChanges, disk } = serving
+  #commitInService<T>(
+    serving: ServingParts,
+    work: (logEnd: LogEnd) => T,
+    { durability = 'durable', isChange = () => true }: WriteOptions<T>,
+  ): T {
+    const { queue, checkpointer, disk, requireFreeSpace } = serving
     queue.requireUsable()
     this.requireFile()
-    let logEndBefore = 0n
-    const changesBefore = totalChanges()
+    // The counts of limits and deliveries replace earlier rows, and reads need them.
+    if (durability === 'durable') requireFreeSpace()
     try {
-      const result = this.#inTransaction(() => {
-        if (durability === 'durable') logEndBefore = this.logEnd().position
-        const decided = work()
+      const { result, logEnd } = this.#inTransaction(() => {
+        const end = this.logEnd()
+        const decided = work(end)
         disk.beforeCommit?.()
-        return decided
+        return { result: decided, logEnd: end }
       })
-      const changes = totalChanges() - changesBefore
-      if (changes === 0) return result
+      if (!isChange(result)) return result
       if (durability === 'durable') {
         const mayBlockEventLoop = !this.#hasReadSinceCommit
-        queue.add(logEndBefore, mayBlockEventLoop)
+        queue.add(logEnd.position, mayBlockEventLoop)
         this.#hasReadSinceCommit = false
       }
       checkpointer.startIfLong()

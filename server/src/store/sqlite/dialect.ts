@@ -9,6 +9,7 @@ export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), 
 export const DIALECT: Dialect = {
   types: { integer: 'INTEGER', text: 'TEXT', boolean: 'INTEGER' },
   nextLogId: `${LAST_LOG_ID} + row_number() OVER ()`,
+  isLogPruned: 'pruned_up_to > 0',
   // A SQLite file has one writer at a time.
   forUpdate: '',
   skipLocked: '',

@@ -23,7 +23,7 @@ export async function openImport(connection: Connection, clock: StoreClock): Pro
             await tables.compareAll()
             return write()
           }),
-    writeDecision: async (decision) => writeDecision(decision),
+    writeDecision: async (decision) => writeDecision(decision, session.logEnd().position + 1n),
   }
 }
 

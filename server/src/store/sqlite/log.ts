@@ -2,13 +2,13 @@ import { fromCursor, toCursor } from '../../core/stock/log-cursor.ts'
 import type { StockEvents } from '../../core/stock/stock-event.ts'
 import type { LogMethods } from '../cursor.ts'
 import { pruneStatement } from '../history.ts'
-import { LOG_SELECT_LIST, type LogRow, toEvent } from '../log-rows.ts'
+import { type EventRow, LOG_SELECT_LIST, toEvent } from '../log-rows.ts'
 import type { Connection } from './connection.ts'
 
 /** Each event is a row of the log, and the id of the row is the position in its cursor. */
 export function logMethods(connection: Connection): LogMethods {
   const { database } = connection
-  const rowsAfter = database.query<LogRow, [bigint, bigint, number]>(`
+  const rowsAfter = database.query<EventRow, [bigint, bigint, number]>(`
     SELECT id, ${LOG_SELECT_LIST} FROM log
     WHERE id > ? AND id <= ? ORDER BY id LIMIT ?
   `)

@@ -11,9 +11,9 @@ import { TABLES, UPGRADE_OF_1_1_0 } from './tables.ts'
 
 /** The version of the tables is the `user_version` of the file. */
 export const VERSIONS: TableVersions = {
-  createdVersion: 13,
+  createdVersion: 14,
   tables: TABLES,
-  migrations: [{ from: 7, to: 13, sql: UPGRADE_OF_1_1_0 }],
+  migrations: [{ from: 7, to: 14, sql: UPGRADE_OF_1_1_0 }],
 }
 
 /** Migrates the file to the newest version, if `mode` allows it. Safe if several processes start at once. */

@@ -1,21 +1,13 @@
 import type { Database } from 'bun:sqlite'
 import type { Order } from '../../core/orders/order.ts'
-import { type LockedOrders, MAX_EXPIRED_HOLDS, type OrderChanges } from '../../core/orders/orders-draft.ts'
+import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
 import type { Command } from '../../core/stock/command.ts'
 import { newOrderCountOf, orderIdsOf } from '../../core/stock/command-table.ts'
-import {
-  isExpiredSql,
-  ORDER_COLUMNS,
-  ORDER_SELECT_LIST,
-  type OrderTableRow,
-  orderValues,
-  toOrder,
-} from '../order-rows.ts'
-import type { SqlValue } from '../sql.ts'
+import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from '../order-rows.ts'
 import { findAll, idGenerator } from './dialect.ts'
 
-/** Reads and writes orders inside a commit. */
-export function orderTable(database: Database) {
+/** Reads orders inside a commit. */
+export function orderReader(database: Database) {
   const findOrder = database.query<OrderTableRow, [bigint]>(
     `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ?`,
   )
@@ -26,13 +18,6 @@ export function orderTable(database: Database) {
     `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,
   )
   const orderIdGenerator = idGenerator(database, 'orders')
-  const columns = Object.keys(ORDER_COLUMNS)
-  const insertOrder = database.query<unknown, SqlValue[]>(
-    `INSERT INTO orders (${columns}) VALUES (${columns.map(() => '?')})`,
-  )
-  const updateOrder = database.query<unknown, SqlValue[]>(
-    `UPDATE orders SET ${columns.map((column, index) => `${column} = ?${index + 1}`)} WHERE id = ?1`,
-  )
 
   return {
     /** `petIds` are the existing pets that the commands name. */
@@ -48,11 +33,6 @@ export function orderTable(database: Database) {
       }
       const orders = findAll(orderIdsOf(commands), findOrder, (row) => toOrder(row))
       return { now, orders, expiredHolds, newIds: orderIdGenerator.findUnused(newOrderCountOf(commands)) }
-    },
-
-    write: ({ added, changed }: OrderChanges): void => {
-      for (const order of added) insertOrder.run(...orderValues(order))
-      for (const order of changed) updateOrder.run(...orderValues(order))
     },
 
     setLastId: orderIdGenerator.setLast,

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
+import { adjustmentMethods } from '../adjustments.ts'
 import { historyMethods } from '../history.ts'
 import { answerMethods } from '../idempotency.ts'
 import { findKey, keyMethods } from '../keys.ts'
@@ -9,7 +10,8 @@ import { ledgerStore } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
-import type { RowSource, StoreClock } from '../sql.ts'
+import { reportMethods } from '../reports.ts'
+import type { RowSource, SqlDatabase, StoreClock } from '../sql.ts'
 import { bootId, clockMethods, SAVED_OFFSET, SteadyClock } from '../steady-clock.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
@@ -60,14 +62,15 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
   const unflushedSource: RowSource = {
     rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
   }
+  const readerSource: Pick<SqlDatabase, 'rows' | 'dialect'> = {
+    dialect: connection.dialect,
+    rows: (text, ...values) => reader.rows(text, ...values),
+  }
   // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
   const orders = orderMethods(connection, clock)
-  // A search by customer may examine many orders.
-  const { listOrders: searchOrders } = orderMethods(
-    { dialect: connection.dialect, rows: (text, ...values) => reader.rows(text, ...values) },
-    clock,
-  )
+  // A search by customer may examine many orders, and the availability of 1,000 pets has as many lookups.
+  const { listOrders: searchOrders, listAvailability } = orderMethods(readerSource, clock)
   return {
     clock: now,
     ...stockMethods(connection, now),
@@ -75,13 +78,16 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...log,
     ...webhookMethods(connection, log, { log: { source: 'log', position: 'id' } }),
     ...historyMethods(connection),
+    ...adjustmentMethods(reader),
     listRecentHistory,
     listPetEdits,
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
     ...orders,
+    listAvailability,
     listOrders: (filter, limit) =>
       (filter.customer === undefined ? orders.listOrders : searchOrders)(filter, limit),
+    ...reportMethods(readerSource),
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
     openLimits: (limitClock) => LimitLedger.open(ledgerStore(connection), limitClock),
@@ -140,6 +146,7 @@ function flushInBackground(
     },
     checkpointWorker: new Reader(() => startReader({ path, copiesLog: true })),
     maxLogBytes: options.maxLogBytes,
+    minFreeBytes: options.minFreeBytes,
   })
 }
 

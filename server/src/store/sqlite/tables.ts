@@ -13,6 +13,10 @@ const TERMS: TableTerms = {
   hotTable: 'STRICT',
 }
 
+const APPEND_ONLY = `
+  CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
+    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;`
+
 /** Creates all tables. */
 export const TABLES = `
   CREATE TABLE pets (
@@ -23,7 +27,8 @@ export const TABLES = `
     category_id INTEGER NOT NULL,
     barcode     TEXT,
     -- NULL if the threshold of the category applies.
-    low_stock_at INTEGER
+    low_stock_at INTEGER,
+    metadata    TEXT
   ) STRICT;
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
@@ -38,7 +43,10 @@ export const TABLES = `
     -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
     -- stock reads no other row.
     low_at      INTEGER,
-    is_low      INTEGER NOT NULL DEFAULT 0
+    is_low      INTEGER NOT NULL DEFAULT 0,
+    -- The times of the latest count and of the latest movement, so that most facts are decided without their history.
+    counted_at  INTEGER,
+    moved_at    INTEGER
   ) STRICT;
   CREATE INDEX stock_by_status ON stock (status, pet_id);
 
@@ -64,13 +72,26 @@ export const TABLES = `
     -- The reason that the caller gave.
     reason    TEXT,
     reference TEXT,
-    -- The order, pet or category after the change, as JSON.
-    detail    TEXT
+    -- The order, pet or category after the change, as JSON. In the first row of an adjustment: its note and its number of rows.
+    detail    TEXT,
+    -- The adjustment that the row is a line of: the id of its first row. Its rows follow each other.
+    document  INTEGER,
+    -- When it happened; NULL if that is "at", when it was recorded.
+    occurred_at INTEGER,
+    -- The units of a movement, or the counted quantity. A reversed count has neither.
+    delta     INTEGER,
+    counted   INTEGER,
+    -- NULL if the line was applied to the stock.
+    effect    TEXT,
+    -- The reserved units of the pet after the change.
+    reserved  INTEGER,
+    -- The order that the adjustment completed, and the adjustment that it reverses.
+    order_id  INTEGER,
+    reverses  INTEGER
   ) STRICT;
   ${LOG_INDEXES}
   ${CROSSINGS_INDEX};
-  CREATE TRIGGER log_is_not_edited BEFORE UPDATE ON log
-    BEGIN SELECT RAISE(ABORT, 'the log is append-only'); END;
+  ${APPEND_ONLY}
 
   -- identity distinguishes cursors of this database from cursors of other databases. Ids up to pruned_up_to are never
   -- reused, and cursors below it are no longer valid.
@@ -94,4 +115,8 @@ export const TABLES = `
 `
 
 /** Changes the tables of 1.1.0 to those of TABLES. */
-export const UPGRADE_OF_1_1_0 = sharedUpgrade(TERMS)
+export const UPGRADE_OF_1_1_0 = `
+  DROP TRIGGER log_is_not_edited;
+  ${sharedUpgrade(TERMS)}
+  ${APPEND_ONLY}
+`

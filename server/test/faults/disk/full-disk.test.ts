@@ -3,7 +3,15 @@ import { join } from 'node:path'
 import { petstore } from '../../cli/petstore.ts'
 import { until } from '../../support/until.ts'
 import { ALL_READ, FaultyShop, UNAVAILABLE } from './faulty-shop.ts'
-import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
+import {
+  canMount,
+  FILLED_TO_THE_END,
+  fillDisk,
+  limitFileSize,
+  limitGrowth,
+  mountSmallDisk,
+  unmount,
+} from './full-disk.ts'
 
 setDefaultTimeout(120_000)
 
@@ -56,7 +64,7 @@ describe('when nothing more can be written', () => {
     shop = await FaultyShop.open((made) => {
       folder = made
       mountSmallDisk(made, 2)
-    })
+    }, FILLED_TO_THE_END)
     try {
       expect((await shop.update()).status).toBe(200)
       const filler = fillDisk(folder)
@@ -85,3 +93,39 @@ describe('when nothing more can be written', () => {
     }
   })
 })
+
+test.skipIf(!canMount())(
+  'while less than MIN_FREE_DISK_MEBIBYTES is free, changes get 503 with the reason, reads go on, and it recovers by itself',
+  async () => {
+    let folder = ''
+    shop = await FaultyShop.open(
+      (made) => {
+        folder = made
+        mountSmallDisk(made, 30)
+      },
+      { MIN_FREE_DISK_MEBIBYTES: '20' },
+    )
+    try {
+      expect((await shop.update()).status).toBe(200)
+      const filler = fillDisk(folder, 15 * 1024 * 1024)
+      await until(async () => (await shop.update()).status === 503)
+      for (let sent = 0; sent < 5; sent++) {
+        const { status, body } = await shop.update()
+        expect([status, body]).toEqual([
+          503,
+          expect.objectContaining({ message: expect.stringContaining('has less than 20 MiB free') }),
+        ])
+      }
+      expect(await shop.reads()).toEqual(ALL_READ)
+      await shop.untilLogged(`the disk is nearly full: free some space in ${folder} (`)
+      const readiness = await fetch(`${shop.address}/readyz`)
+      expect([readiness.status, await readiness.text()]).toEqual([503, expect.stringContaining('20 MiB')])
+      filler.free()
+      await until(async () => (await shop.update()).status === 200)
+      expect(await shop.violations()).toEqual([])
+      await until(async () => (await fetch(`${shop.address}/readyz`)).status === 200)
+    } finally {
+      unmount(folder)
+    }
+  },
+)

@@ -2,8 +2,7 @@ import type { ChangeFilter, Reason, RecentChange } from '@petstore/client'
 import { useState } from 'preact/compat'
 import { REASON_WORDS } from '../data/reason-words.ts'
 import { fold } from '../data/stock/search-text.ts'
-import { usePetsLike } from '../scanner/find-pets.ts'
-import { useSession } from '../session/session-context.ts'
+import { PetFilter } from '../scanner/pet-filter.tsx'
 import { Button } from '../ui/button.tsx'
 import { Combobox } from '../ui/combobox.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -108,41 +107,6 @@ export function ActivityFilters({ filter, people, onChange }: Props) {
       <TextField label="To" type="date" isNumber value={filter.to} onChange={(to) => change({ to })} />
       {isFilteringActivity(filter) && <Button onClick={() => onChange(NO_FILTER)}>Show all</Button>}
     </search>
-  )
-}
-
-interface PetFilterProps {
-  readonly petId: bigint | undefined
-  readonly onPick: (petId: bigint | undefined) => void
-}
-
-function PetFilter({ petId, onPick }: PetFilterProps) {
-  const { stock } = useSession()
-  const [typed, setTyped] = useState<string>()
-  const pick = (picked: bigint | undefined) => {
-    onPick(picked)
-    setTyped(undefined)
-  }
-  const options = usePetsLike(typed ?? '', MAX_OPTIONS)
-  return (
-    <Combobox
-      label="Pet"
-      noun="pets"
-      placeholder="Any"
-      text={typed ?? (petId === undefined ? '' : stock.nameOf(petId))}
-      onType={(text) => (text.trim() === '' ? pick(undefined) : setTyped(text))}
-      onBlur={() => setTyped(undefined)}
-      options={options.map((row) => ({
-        key: String(row.petId),
-        petId: row.petId,
-        content: (
-          <>
-            {row.name ?? `Pet ${row.petId}`} <span className="muted number">{String(row.petId)}</span>
-          </>
-        ),
-      }))}
-      onPick={(option) => pick(option.petId)}
-    />
   )
 }
 

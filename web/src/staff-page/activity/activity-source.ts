@@ -1,7 +1,7 @@
 import type { InventoryEvent, Page, PetEdit, PetstoreClient } from '@petstore/client'
 import { type Change, changeKey, changeOf } from '../data/history/change-log.ts'
 import type { LiveChanges } from '../data/history/live-changes.ts'
-import type { Effect, ListPage, ListSource } from '../data/live-list.ts'
+import type { ListPage, ListSource } from '../data/live-list.ts'
 import { fold } from '../data/stock/search-text.ts'
 import { type ActivityFilter, fitsQuery, queryOf } from './activity-filter.tsx'
 
@@ -67,22 +67,10 @@ export function activitySource(
     events,
     isLog: true,
     keyOf,
-    compare: newestFirst,
     load: mergeByTime(reason === undefined ? [loadChanges, loadEdits] : [loadChanges]),
-    effectOf: (event, { find }): Effect<Activity> | undefined => {
-      if (event.type !== 'change' && event.type !== 'pet' && event.type !== 'removed') return undefined
-      if (!fitsQuery(event, query)) return undefined
-      const keyName = keyNames.get(event.keyId)
-      if (keyName !== undefined && !isBy(keyName)) return undefined
-      if (event.type === 'pet' && event.change === 'created' && keyName !== undefined) {
-        return { type: 'put', row: editRowOf({ ...event, keyName }) }
-      }
-      // Only the service knows the fields that an edit changed, and the names of new keys.
-      if (event.type !== 'change' || (keyName === undefined && part !== '')) return { type: 'reload' }
-      const row = changeRowOf({ ...changeOf(event), keyName })
-      if (find(keyOf(row)) !== undefined) return undefined
-      return { type: 'put', row, isIncomplete: keyName === undefined }
-    },
+    concerns: (event) =>
+      (event.type === 'change' || event.type === 'pet' || event.type === 'removed') &&
+      fitsQuery(event, query),
   }
 }
 
@@ -119,11 +107,8 @@ function editRowOf(edit: PetEdit): Activity {
   return { type: 'edit', at: Date.parse(at), petId, keyId, keyName, edit }
 }
 
-/** Identifies a row. An event and the row that the service lists for it have the same key. */
 export function keyOf(row: Activity): string {
-  if (row.type === 'change') return changeKey(row.change)
-  const { id, change } = row.edit
-  return change === 'created' ? `created ${row.petId} ${row.at} ${row.keyId}` : `edit ${id}`
+  return row.type === 'change' ? changeKey(row.change) : `edit ${row.edit.id}`
 }
 
 /** Rows of the same time are sorted by kind, so that the rows of one import stay together. */

@@ -1,4 +1,4 @@
-import { type FailedPart, isPetstoreError, type PetstoreClient, type Reason } from '@petstore/client'
+import { type ErrorDetail, isPetstoreError, type PetstoreClient, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { REASON_WORDS } from '../reason-words.ts'
 import { type Batch, type Delta, newBatch, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
@@ -125,7 +125,7 @@ function reversalReference({ reason, reference, at }: AdjustmentPurpose): string
   return [...`reverses ${original}`].slice(0, MAX_REFERENCE_LENGTH).join('')
 }
 
-function refusalWords({ code, message, available }: FailedPart, delta: number): string {
+function refusalWords({ code, message, available }: ErrorDetail, delta: number): string {
   if (code === 'not_found') return 'It is not in the store any more.'
   if (code !== 'insufficient_stock') return message
   const wanted = (-delta).toLocaleString('en')

@@ -1,4 +1,4 @@
-import { type CallOptions, type FailedPart, isPetstoreError, type Reason } from '@petstore/client'
+import { type CallOptions, type ErrorDetail, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
 import type { QuantityChange } from './undo-history.ts'
@@ -130,7 +130,8 @@ export async function sendBatch(
   const items = await sendOwn(context, {
     targets,
     isRepeat,
-    send: () => client.inventory.adjust({ ...purpose, changes }, { ...options, idempotencyKey }),
+    send: async () =>
+      (await client.inventory.adjust({ ...purpose, changes }, { ...options, idempotencyKey })).items,
   })
   return changes.map((change, index) => {
     const after = items[index]?.quantity
@@ -143,7 +144,7 @@ export async function sendBatch(
 export function refusedOf<Change extends RowChange>(
   error: unknown,
   { changes }: Batch<Change>,
-): ReadonlyMap<Change, FailedPart> {
+): ReadonlyMap<Change, ErrorDetail> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
     details.flatMap((detail) => {
@@ -156,7 +157,7 @@ export function refusedOf<Change extends RowChange>(
 function refusalOf(
   { stock }: SaveContext,
   change: RowChange,
-  { code, message }: FailedPart,
+  { code, message }: ErrorDetail,
 ): QuantityChange | LeftOut {
   const { petId } = change
   if (code === 'not_found') return { petId, why: 'gone', reason: GONE }

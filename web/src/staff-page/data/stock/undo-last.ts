@@ -22,12 +22,10 @@ export async function undoLast({ undo, editor, bulk, stock }: Undoing): Promise<
     await bulk.undo(step)
     return step
   }
-  const row = stock.find(first.petId)
-  if (row === undefined) {
+  if (stock.find(first.petId) === undefined) {
     undo.take(step)
     return undefined
   }
-  const seen = { quantity: first.after, status: row.status }
-  const outcome = await editor.save(first.petId, first.before, seen, { undoes: step })
+  const outcome = await editor.save(first.petId, first.before, first.after, step)
   return outcome.kind === 'saved' ? step : undefined
 }

@@ -1,0 +1,147 @@
+import type { Adjustment, AdjustmentLine } from '../core/stock/adjustment.ts'
+import type { HistoryStore } from '../core/stock/stock-store.ts'
+import { REVERSED_UNITS } from './facts.ts'
+import { type ListedRow, type LogList, readLogPage, SCAN_LIMITS } from './history.ts'
+import { fromDocumentDetail, IS_FACT, type LogRow, purposeOf } from './log-rows.ts'
+import { placeholders, type RowSource, type SqlValue } from './sql.ts'
+
+const LINE_COLUMNS =
+  'id, kind, pet_id, before, after, at, key_id, reason, reference, detail, document, occurred_at, delta, counted, effect, order_id, reverses'
+
+type LineRow = Pick<
+  LogRow,
+  | 'id'
+  | 'kind'
+  | 'before'
+  | 'after'
+  | 'at'
+  | 'key_id'
+  | 'reason'
+  | 'reference'
+  | 'detail'
+  | 'occurred_at'
+  | 'delta'
+  | 'counted'
+  | 'effect'
+  | 'order_id'
+  | 'reverses'
+> & { readonly pet_id: bigint; readonly document: bigint }
+
+type ListedLine = ListedRow & Pick<LineRow, 'document'>
+
+/** Lists the adjustments by their first rows or, if the filter names a pet, by the row of the pet. */
+const listOf = (isOfPet: boolean): LogList<ListedLine, bigint> => ({
+  isListed: isOfPet ? IS_FACT : 'document = id',
+  columns: 'id, pet_id, at, key_id, document',
+  lookups: [],
+  toEntry: ({ document }) => document,
+})
+
+export function adjustmentMethods(
+  database: RowSource,
+): Pick<HistoryStore, 'findAdjustment' | 'listAdjustments'> {
+  return {
+    findAdjustment: async (id) => {
+      const [adjustment] = await readAdjustments(database, [id])
+      return adjustment
+    },
+
+    listAdjustments: async (limit, cursor, filter) => {
+      const list = listOf(filter.petId !== undefined)
+      const { rows: ids, next } = await readLogPage(database, list, { limit, cursor, filter }, SCAN_LIMITS)
+      return { rows: await readAdjustments(database, ids), next }
+    },
+  }
+}
+
+/** The adjustments with these ids, in this order. Ids of other log rows are left out. */
+async function readAdjustments(database: RowSource, ids: readonly bigint[]): Promise<Adjustment[]> {
+  if (ids.length === 0) return []
+  const firstRows = await database.rows<LineRow>(
+    `SELECT ${LINE_COLUMNS} FROM log WHERE id IN (${placeholders(ids.length)}) AND document = id`,
+    ...ids,
+  )
+  if (firstRows.length === 0) return []
+  const rows = [...firstRows, ...(await readLaterLines(database, firstRows))]
+  const reversals = await readReversals(database, firstRows)
+  const linesByDocument = Map.groupBy(rows, ({ document }) => document)
+  return ids.flatMap((id) => {
+    const lines = linesByDocument.get(id)
+    return lines === undefined ? [] : [toAdjustment(lines, reversals.get(id) ?? [])]
+  })
+}
+
+/** The rows of an adjustment follow its first row, which has their number. */
+function readLaterLines(database: RowSource, firstRows: readonly LineRow[]): Promise<LineRow[]> {
+  const values: SqlValue[] = []
+  const ranges = firstRows.flatMap((row) => {
+    const lines = lineCountOf(row)
+    if (lines === 1) return []
+    return [`id BETWEEN $${values.push(row.id + 1n)} AND $${values.push(row.id + BigInt(lines) - 1n)}`]
+  })
+  if (ranges.length === 0) return Promise.resolve([])
+  return database.rows(`SELECT ${LINE_COLUMNS} FROM log WHERE ${ranges.join(' OR ')} ORDER BY id`, ...values)
+}
+
+function lineCountOf({ kind, detail }: LineRow): number {
+  return kind === 'change' ? fromDocumentDetail(detail).lines : 1
+}
+
+interface ReversalRow {
+  /** The adjustment that is reversed. */
+  readonly reverses: bigint
+  readonly document: bigint
+  readonly pet_id: bigint
+  readonly units: bigint
+}
+
+async function readReversals(
+  database: RowSource,
+  firstRows: readonly LineRow[],
+): Promise<Map<bigint, ReversalRow[]>> {
+  const rows = await database.rows<ReversalRow>(
+    `SELECT reverses, document, pet_id, ${REVERSED_UNITS} AS units FROM log
+      WHERE reverses IN (${placeholders(firstRows.length)}) GROUP BY reverses, document, pet_id ORDER BY document`,
+    ...firstRows.map(({ id }) => id),
+  )
+  return Map.groupBy(rows, ({ reverses }) => reverses)
+}
+
+function toAdjustment(rows: readonly LineRow[], reversals: readonly ReversalRow[]): Adjustment {
+  const [first] = rows
+  if (first === undefined) throw new Error('an adjustment must have a line')
+  const { id, kind, at, occurred_at, key_id: keyId, order_id, reverses, detail } = first
+  const { note = undefined } = kind === 'change' ? fromDocumentDetail(detail) : {}
+  return {
+    id,
+    ...purposeOf(first),
+    ...(note === undefined ? {} : { note }),
+    occurredAt: Number(occurred_at ?? at),
+    recordedAt: Number(at),
+    keyId,
+    ...(order_id === null ? {} : { orderId: order_id }),
+    ...(reverses === null ? {} : { reverses }),
+    reversedBy: [...new Set(reversals.map(({ document }) => document))],
+    lines: rows.map((row) => toLine(row, reversals)),
+  }
+}
+
+function toLine(
+  { pet_id, counted, effect, ...row }: LineRow,
+  reversals: readonly ReversalRow[],
+): AdjustmentLine {
+  const before = Number(row.before)
+  const after = Number(row.after ?? 0)
+  const reversed = reversals
+    .filter((reversal) => reversal.pet_id === pet_id)
+    .reduce((sum, { units }) => sum + Number(units), 0)
+  return {
+    petId: pet_id,
+    before,
+    after,
+    delta: row.delta === null ? after - before : Number(row.delta),
+    ...(counted === null ? {} : { counted: Number(counted) }),
+    effect: effect ?? 'applied',
+    reversed,
+  }
+}
