@@ -113,7 +113,9 @@ function addedColumns(sql: string): string[] {
       [...body.matchAll(/^ {4}([a-z]\w*) /gm)].map(([, column]) => `${table}.${column}`),
   )
   const altered = [...sql.matchAll(/ALTER TABLE (\w+)([^;]*)/g)].flatMap(([, table, changes = '']) =>
-    [...changes.matchAll(/(?:ADD COLUMN|RENAME COLUMN \w+ TO) (\w+)/g)].map(([, column]) => `${table}.${column}`),
+    [...changes.matchAll(/(?:ADD COLUMN|RENAME COLUMN \w+ TO) (\w+)/g)].map(
+      ([, column]) => `${table}.${column}`,
+    ),
   )
   return [...created, ...altered]
 }

@@ -25,7 +25,11 @@ describe('a delivery', () => {
         before: expect.any(Number),
         after,
         status: 'available',
+        reserved: 0,
+        available: after,
+        adjustmentId: expect.any(Number),
         at: new Date(desk.service.now).toISOString(),
+        occurredAt: new Date(desk.service.now).toISOString(),
         keyId: expect.any(String),
       },
     })

@@ -88,7 +88,7 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
         before: 10,
         after: 7,
         delta: -3,
-        effect: 'applied',
+        effect: 'applied' as const,
         reversed,
       })
       expect(await found(id)).toEqual({

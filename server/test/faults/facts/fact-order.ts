@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { ReversalReason } from '../../../src/core/stock/adjustment.ts'
-import type { AdjustmentChange, CommandOf, OutcomeOf } from '../../../src/core/stock/command.ts'
+import type { CommandOf, OutcomeOf } from '../../../src/core/stock/command.ts'
 import { DAY, MINUTE } from '../../../src/core/values/clock.ts'
 import { openStore } from '../../../src/store/open-store.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -149,7 +149,10 @@ class FactRun {
         type: 'adjust',
         reason: 'received',
         occurredAt: this.#timeOf(time),
-        changes: lines.map(({ pet, ...what }) => ({ petId: this.#petIds[pet], ...what }) as AdjustmentChange),
+        changes: lines.map(({ pet, delta, quantity = 0 }) => ({
+          petId: this.#petIds[pet],
+          ...(delta === undefined ? { quantity } : { delta }),
+        })),
         ...BY,
         at: this.#now,
       }),
