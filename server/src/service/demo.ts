@@ -10,7 +10,8 @@ import {
   toStoredSecret,
 } from '../core/keys/api-key.ts'
 import type { NewOrder, OrderRow } from '../core/orders/order.ts'
-import { type CommandOf, SYSTEM_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
+import type { CommandOf } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { DAY } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'

@@ -1,6 +1,6 @@
 import { applyThresholdOf, type ThresholdParts } from '../core/catalog/threshold-changes.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
-import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'

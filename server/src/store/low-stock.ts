@@ -1,5 +1,5 @@
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
-import type { ChangeOrigin } from '../core/stock/command.ts'
+import type { ChangeOrigin } from '../core/stock/change-origin.ts'
 import { crossingDetailSql } from './catalog-rows.ts'
 import { insertLogSql } from './log-rows.ts'
 import {

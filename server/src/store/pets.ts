@@ -2,7 +2,7 @@ import type { CatalogChanges } from '../core/catalog/catalog-draft.ts'
 import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import { defaultCategoryName } from '../core/catalog/category.ts'
 import type { StockedPet } from '../core/catalog/pet.ts'
-import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { MAX_INT64, MIN_INT64 } from '../core/values/field.ts'
 import {

@@ -72,9 +72,13 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
 
     test('continue the history of each pet, and later changes continue it too', async () => {
       await store.addPets([pet(1n)])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 },
+      ])
       await adjust([{ petId: 1n, delta: 1 }])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 8 }], keyId: 'key_a', at: 2 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 8 }], keyId: 'key_a', at: 2 },
+      ])
       const history = await historyOf(store, 1n)
       expect(history.map(({ before, after, reason }) => [before, after, reason])).toEqual([
         [5, 6, undefined],
@@ -154,7 +158,9 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
         { petId: 3n, quantity: 5 },
       ])
       expect((await staged.preview(10)).refused).toBeUndefined()
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 3 }], keyId: 'key_a', at: 1 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 3 }], keyId: 'key_a', at: 1 },
+      ])
       expect(await refusalOf(staged.apply(OPTIONS))).toEqual({
         count: 1,
         first: [{ line: 2, reason: 'the quantity of petId 1 is 3, so 4 cannot be taken away' }],
@@ -218,7 +224,9 @@ export function adjustmentSuite(name: string, underTest: StoreUnderTest): void {
       )
       await expect(adjusted).rejects.toThrow('abort')
       expect(new Set(await quantities())).toEqual(new Set([5]))
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 },
+      ])
     })
 
     test('lose no concurrent change', async () => {

@@ -128,7 +128,9 @@ export function categoryImportSuite(name: string, underTest: StoreUnderTest): vo
       ])
       // From then on the new threshold counts.
       const cursor = await other.latestEventCursor()
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 4n, quantity: 10 }], keyId: 'key_a', at: 1 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 4n, quantity: 10 }], keyId: 'key_a', at: 1 },
+      ])
       expect((await eventsAfter(cursor)).map(({ kind }) => kind)).toEqual(['change', 'recovered'])
     })
 

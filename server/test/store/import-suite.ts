@@ -223,7 +223,9 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(progress).toHaveLength(1)
       expect(await pets()).toEqual([pet(1n)])
       expect(await historyOf(store, 1n)).toEqual([])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 },
+      ])
     })
 
     test('progress reaches the number of different rows', async () => {
@@ -255,7 +257,9 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
 
     test('a removed pet is an event, and its history continues when it is imported again', async () => {
       await store.addPets([pet(1n), pet(2n)])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 },
+      ])
       const cursor = await store.loadStock(() => {})
       expect(await removePet(store, 1n)).toBe('removed')
       expect(await removePet(store, 1n)).toBe('unknown_pet')
@@ -265,7 +269,9 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 1n)).toHaveLength(2)
 
       expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 10 }], keyId: 'key_a', at: 2 }])
+      await store.changeStock([
+        { type: 'adjust', changes: [{ petId: 1n, quantity: 10 }], keyId: 'key_a', at: 2 },
+      ])
       expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
         [5, 6],
         [6, 0],

@@ -1,4 +1,4 @@
-import type { ChangeOrigin } from '../stock/command.ts'
+import type { ChangeOrigin } from '../stock/change-origin.ts'
 import { withUpdate } from '../values/field.ts'
 import { ORDER, ORDER_UPDATE, type Order, type OrderRow } from './order.ts'
 import type { OrdersDraft } from './orders-draft.ts'

@@ -1,13 +1,12 @@
-import {
-  type ChangeOrigin,
-  type CommandOf,
-  type InsufficientStock,
-  type OrderAndPet,
-  type OrderClosed,
-  type OrderDone,
-  type OutcomeOf,
-  SYSTEM_KEY_ID,
-  type UnknownPet,
+import { type ChangeOrigin, SYSTEM_KEY_ID } from '../stock/change-origin.ts'
+import type {
+  CommandOf,
+  InsufficientStock,
+  OrderAndPet,
+  OrderClosed,
+  OrderDone,
+  OutcomeOf,
+  UnknownPet,
 } from '../stock/command.ts'
 import { availableText, entryNotFound } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'

@@ -4,24 +4,14 @@ import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
-import type { Adjustment, RecordedReason, ReversalReason } from './adjustment.ts'
+import type { Adjustment, ReversalReason } from './adjustment.ts'
+import type { ChangeOrigin } from './change-origin.ts'
 import type { TooLate } from './facts.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
 import type { RecordedDocument } from './stock-draft.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
-
-/** The key id that the log records for changes that no API key made. */
-export const SYSTEM_KEY_ID = 'petstore'
-
-/** The key, the time and the reason of a change. The log records them. */
-export interface ChangeOrigin {
-  readonly keyId: string
-  readonly at: number
-  readonly reason?: RecordedReason | undefined
-  readonly reference?: string | undefined
-}
 
 interface UrlCheck {
   /** Why deliveries to the url are not allowed; `undefined` if they are. If it is set, the command changes nothing. */

@@ -1,4 +1,4 @@
-import type { ChangeOrigin } from '../stock/command.ts'
+import type { ChangeOrigin } from '../stock/change-origin.ts'
 import { type RawRow, type RefusedLine, type RowKind, rowOrReason } from './rows.ts'
 
 /** The key in the history for changes that `petstore import` makes. */
