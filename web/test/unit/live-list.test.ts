@@ -191,7 +191,7 @@ test('an event that arrives while the list of pets loads is not lost', async () 
   while (loads.length === 0) await Bun.sleep(1)
   const by = { id: '1', at: '2026-11-16T10:00:00Z', keyId: 'key_a' }
   const tell = (reported: InventoryEvent) => events.publish({ type: 'change', change: reported })
-  tell({ type: 'change', ...by, petId: 1n, before: 4, after: 9, status: 'available' })
+  tell({ type: 'change', ...by, occurredAt: by.at, petId: 1n, before: 4, after: 9, status: 'available' })
   tell({ type: 'removed', ...by, petId: 2n })
   tell({
     type: 'pet',

@@ -158,6 +158,7 @@ function editWords({ change, pet, fields = [] }: PetEdit, categories: CategoryLi
     status: `status ${pet.status}`,
     barcode: `barcode ${pet.barcode ?? 'none'}`,
     lowStockAt: `warn at ${pet.lowStockAt ?? 'none'}`,
+    metadata: 'metadata',
   }
   return `${EDIT_WORDS[change]}: ${fields.map((field) => words[field]).join(', ')}`
 }

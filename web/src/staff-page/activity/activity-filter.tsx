@@ -1,4 +1,4 @@
-import type { ChangeFilter, Reason, RecentChange } from '@petstore/client'
+import type { ChangeFilter, RecentChange, RecordedReason } from '@petstore/client'
 import { useState } from 'preact/compat'
 import { REASON_WORDS } from '../data/reason-words.ts'
 import { fold } from '../data/stock/search-text.ts'
@@ -12,7 +12,7 @@ import { SelectField } from '../ui/select-field.tsx'
 export interface ActivityFilter {
   /** A part of the name of a key. */
   readonly who: string
-  readonly reason: Reason | ''
+  readonly reason: RecordedReason | ''
   /** Local days, such as 2026-11-16. The whole last day is included. */
   readonly from: string
   readonly to: string
@@ -22,7 +22,7 @@ export interface ActivityFilter {
 const NO_FILTER: ActivityFilter = { who: '', reason: '', from: '', to: '', petId: undefined }
 
 // The cast is safe: `REASON_WORDS` has every reason and nothing else.
-const REASONS = Object.keys(REASON_WORDS) as readonly Reason[]
+const REASONS = Object.keys(REASON_WORDS) as readonly RecordedReason[]
 
 export function isFilteringActivity(filter: ActivityFilter): boolean {
   return toAddress(filter) !== ''

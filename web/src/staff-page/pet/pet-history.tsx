@@ -1,4 +1,4 @@
-import type { Reason } from '@petstore/client'
+import type { RecordedReason } from '@petstore/client'
 import { useMemo, useState } from 'preact/compat'
 import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
@@ -56,7 +56,7 @@ export function PetHistory({ history, log, now, threshold }: Props) {
   )
 }
 
-const MARKS: Readonly<Record<Reason, StepMark>> = {
+const MARKS: Readonly<Record<RecordedReason, StepMark>> = {
   received: 'in',
   returned: 'in',
   sold: 'out',
@@ -64,6 +64,7 @@ const MARKS: Readonly<Record<Reason, StepMark>> = {
   lost: 'lost',
   counted: 'counted',
   corrected: 'counted',
+  correction: 'counted',
 }
 
 const LEGEND: Readonly<Record<StepMark, string>> = {

@@ -78,7 +78,15 @@ test('a row is what the events say, and goes with its pet', () => {
   const moved = afterEvent(ROW, pet, NONE)
   expect(moved).toEqual({ ...rest, ...told, available: 8, lowStockAt: 7 })
   expect(afterEvent(ROW, { ...pet, lowStockAt: 2 }, NONE)).toMatchObject({ ownLowStockAt: 2, lowStockAt: 2 })
-  const change = { type: 'change', ...by, petId: 1n, before: 4, after: 6, status: 'available' } as const
+  const change = {
+    type: 'change',
+    ...by,
+    occurredAt: by.at,
+    petId: 1n,
+    before: 4,
+    after: 6,
+    status: 'available',
+  } as const
   expect(afterEvent(ROW, change, NONE)).toEqual({ ...ROW, quantity: 6, available: 5 })
   expect(afterEvent(ROW, { ...change, petId: 2n }, NONE)).toBe(ROW)
   expect(

@@ -1,4 +1,4 @@
-import { type ErrorDetail, isPetstoreError, type PetstoreClient, type Reason } from '@petstore/client'
+import { type ErrorDetail, isPetstoreError, type PetstoreClient, type RecordedReason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { REASON_WORDS } from '../reason-words.ts'
 import { type Batch, type Delta, newBatch, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
@@ -9,7 +9,7 @@ import { type Change, changeOf } from './change-log.ts'
 
 /** The purpose and the time of an adjustment. */
 export interface AdjustmentPurpose {
-  readonly reason: Reason
+  readonly reason: RecordedReason
   readonly reference?: string | undefined
   /** In milliseconds since 1970. */
   readonly at: number
