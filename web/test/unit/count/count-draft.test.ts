@@ -49,6 +49,7 @@ test('what was counted is applied by one request, over what the page showed when
     {
       reason: 'counted',
       reference: 'Stocktake',
+      occurredAt: expect.stringMatching(/Z$/),
       changes: [
         { petId: 1, quantity: 3, expected: 10 },
         { petId: 2, quantity: 10, expected: 10 },
@@ -56,9 +57,7 @@ test('what was counted is applied by one request, over what the page showed when
     },
   ])
   expect([await inStock(1n), await inStock(2n), await inStock(3n)]).toEqual([3, 10, 10])
-  expect(count.applied.get()).toMatchObject([
-    { reference: 'Stocktake', changes: [{ before: 10, after: 3 }, { after: 10 }] },
-  ])
+  expect(count.applied.get()).toMatchObject([{ changes: [{ before: 10, after: 3 }, { after: 10 }] }])
   expect(quantityOf(1n)).toEqual({ quantity: 3, expected: 3, isApplied: true })
   // Once applied, another scan of it begins anew.
   expect(count.addOne(1n)).toBe(1)

@@ -1,8 +1,15 @@
-import { entryTag, etagOf, type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
+import { type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { State } from '../observable.ts'
-import { adjustRows, type Batch, batchesOf } from './adjustment-batch.ts'
-import { type SaveContext, sendOwn } from './own-request.ts'
+import {
+  adjustRows,
+  type Batch,
+  batchesOf,
+  newBatch,
+  type QuantityChange,
+  sendBatch,
+} from './adjustment-batch.ts'
+import type { SaveContext } from './own-request.ts'
 import type { StockRow } from './stock-model.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
 
@@ -15,7 +22,7 @@ export type EditState =
   | { readonly kind: 'saving'; readonly target: number }
   /** `step` undoes it; `undefined` if nothing is left to undo. */
   | { readonly kind: 'saved'; readonly step: UndoStep | undefined }
-  | (SaveOptions & {
+  | {
       readonly kind: 'failed'
       readonly target: number
       readonly seen: EntryState
@@ -26,7 +33,9 @@ export type EditState =
         readonly reason: Reason
         readonly sent: Batch | undefined
       }
-    })
+      /** The request to repeat first, if the change was a new quantity. */
+      readonly unsettled?: Batch | undefined
+    }
   | {
       readonly kind: 'conflict'
       readonly target: number
@@ -34,12 +43,6 @@ export type EditState =
       /** The row when the conflict was found, which may be older than `theirs`. */
       readonly row: StockRow | undefined
     }
-
-/** A request without a response. Sent again with its key, it takes effect at most once. */
-interface Unsettled {
-  readonly quantity: number
-  readonly idempotencyKey: string
-}
 
 export type Edits = ReadonlyMap<bigint, EditState>
 
@@ -49,13 +52,6 @@ const STEPS_MERGE_MS = 1_200
 /** Arrow keys may pass several reasons before the right one. */
 const REASON_CHOSEN_MS = 2_500
 export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
-
-interface SaveOptions {
-  /** An undo is not recorded; it removes its step from the history. */
-  readonly undoes?: UndoStep | undefined
-  /** The request to repeat first. */
-  readonly unsettled?: Unsettled | undefined
-}
 
 /** Saves changes of single rows, one at a time for each pet, and reports the state of each. */
 export class StockEditor extends State<Edits> {
@@ -73,62 +69,54 @@ export class StockEditor extends State<Edits> {
     context.stock.subscribe(() => this.#followConflicts())
   }
 
-  /** Sets the quantity if the entry still is in the state that the user saw. Resolves when nothing is left to send. */
-  async save(
-    petId: bigint,
-    target: number,
-    seen: EntryState,
-    { undoes, unsettled }: SaveOptions = {},
-  ): Promise<EditState> {
+  /**
+   * Sets the quantity if the entry still has the one that the user saw. `unsettled` is an earlier request without a
+   * response, which is repeated first. Resolves when nothing is left to send.
+   */
+  async save(petId: bigint, target: number, seen: EntryState, unsettled?: Batch): Promise<EditState> {
     if (this.get().get(petId)?.kind === 'saving') {
       this.#next.set(petId, target)
       this.#show(petId, { kind: 'saving', target })
       return { kind: 'saving', target }
     }
-    let state = seen
-    let wanted = unsettled?.quantity ?? target
-    let idempotencyKey = unsettled?.idempotencyKey
-    let before = seen.quantity
+    const made: QuantityChange[] = []
+    let expected = seen.quantity
+    let batch = unsettled ?? newSave(petId, target, expected)
+    let wanted = quantityIn(batch)
     let outcome: Exclude<EditState, { kind: 'saving' }>
     if (wanted !== target) this.#next.set(petId, target)
-    do {
+    while (true) {
       this.#show(petId, { kind: 'saving', target: this.#next.get(petId) ?? wanted })
       try {
-        const save = { petId, quantity: wanted, seen: state, idempotencyKey }
-        const result = await saveIfUnchanged(this.#context, save)
-        if (undoes !== undefined) this.#history.take(undoes)
-        if (result.kind === 'conflict') {
-          outcome = {
-            kind: 'conflict',
-            target: this.#next.get(petId) ?? wanted,
-            theirs: result.theirs,
-            row: this.#context.stock.find(petId),
-          }
+        const result = await saveIfUnchanged(this.#context, petId, batch)
+        const next = this.#next.get(petId)
+        if ('theirs' in result) {
+          const row = this.#context.stock.find(petId)
+          outcome = { kind: 'conflict', target: next ?? wanted, theirs: result.theirs, row }
           break
         }
-        state = result.item
-        // A quantity that is typed during an undo is a change of its own.
-        if (undoes !== undefined && wanted === target) before = target
+        made.push(result.change)
+        expected = result.change.after
         outcome = { kind: 'saved', step: undefined }
+        this.#next.delete(petId)
+        if (next === undefined || next === expected) break
+        wanted = next
+        batch = newSave(petId, wanted, expected)
       } catch (error) {
         if (this.#context.signal.aborted) return { kind: 'saving', target: wanted }
-        const next = this.#next.get(petId) ?? wanted
+        const isUnsettled = isPetstoreError(error) && error.mayHaveBeenMade
         outcome = {
           kind: 'failed',
-          target: next,
-          seen: state,
+          target: this.#next.get(petId) ?? wanted,
+          seen: { ...seen, quantity: expected },
           reason: failureWords(error),
-          undoes: next === target ? undoes : undefined,
-          unsettled: unsettledIn(error, wanted),
+          unsettled: isUnsettled ? { ...batch, isRepeat: true } : undefined,
         }
         break
       }
-      idempotencyKey = undefined
-      wanted = this.#next.get(petId) ?? state.quantity
-      this.#next.delete(petId)
-    } while (wanted !== state.quantity)
+    }
     this.#next.delete(petId)
-    const step = this.#history.record([{ petId, before, after: state.quantity }])
+    const step = this.#history.record(made)
     if (outcome.kind === 'saved') outcome = { kind: 'saved', step }
     this.#context.stock.publishNow()
     this.#show(petId, outcome)
@@ -216,7 +204,7 @@ export class StockEditor extends State<Edits> {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'failed') return
     const { adjustment } = edit
-    if (adjustment === undefined) await this.save(petId, edit.target, edit.seen, edit)
+    if (adjustment === undefined) await this.save(petId, edit.target, edit.seen, edit.unsettled)
     else await this.#adjust(petId, adjustment.delta, adjustment.reason, adjustment.sent)
   }
 
@@ -278,64 +266,34 @@ export function shownQuantity(
   return state?.kind === 'saving' || state?.kind === 'stepping' ? state.target : quantity
 }
 
-function unsettledIn(error: unknown, quantity: number): Unsettled | undefined {
-  if (!isPetstoreError(error) || !error.mayHaveBeenMade || error.idempotencyKey === undefined)
-    return undefined
-  return { quantity, idempotencyKey: error.idempotencyKey }
+function newSave(petId: bigint, quantity: number, expected: number): Batch {
+  return newBatch([{ petId, quantity, expected }], { reason: 'corrected' })
 }
 
-type SaveOutcome =
-  | { readonly kind: 'saved'; readonly item: InventoryItem }
-  /** Somebody else changed it first; nothing was saved. */
-  | { readonly kind: 'conflict'; readonly theirs: EntryState }
-
-interface Save {
-  readonly petId: bigint
-  readonly quantity: number
-  readonly seen: EntryState
-  /** The key of an earlier attempt whose response was lost. */
-  readonly idempotencyKey?: string | undefined
+function quantityIn({ changes }: Batch): number {
+  const [change] = changes
+  if (change === undefined || 'delta' in change) throw new Error('a saved quantity is one count')
+  return change.quantity
 }
 
-/** Sets a quantity only if the entry still is in the state that the user saw. Throws if the service does. */
-async function saveIfUnchanged(context: SaveContext, save: Save): Promise<SaveOutcome> {
-  const { client, stock, signal } = context
-  const { petId, quantity, seen } = save
-  const item = await write(context, save, entryTag(seen))
-  if (item !== undefined) return { kind: 'saved', item }
-  let current = await client.inventory.get(petId, { signal })
-  if (current.quantity === seen.quantity && current.status === seen.status) {
-    // It was changed and changed back, or the format of tags differs. The key of the first attempt would get 412 again.
-    const second = await write(context, { petId, quantity, seen }, etagOf(current))
-    if (second !== undefined) return { kind: 'saved', item: second }
-    current = await client.inventory.get(petId, { signal })
-  }
-  // An earlier attempt may have been made, although its response was lost.
-  const isThere = current.quantity === quantity
-  // While events arrive, they are newer than this response.
-  if (stock.get().connection !== 'live') stock.apply(current, !isThere)
-  if (isThere) return { kind: 'saved', item: current }
-  return { kind: 'conflict', theirs: { quantity: current.quantity, status: current.status } }
-}
-
-/** Returns `undefined` if the entry has another tag. */
-async function write(
+/** Sets a quantity only if the entry still has the one that the user saw. Throws if the service does. */
+async function saveIfUnchanged(
   context: SaveContext,
-  { petId, quantity, idempotencyKey }: Save,
-  ifMatch: string | undefined,
-): Promise<InventoryItem | undefined> {
-  const { client, signal } = context
+  petId: bigint,
+  batch: Batch,
+): Promise<{ readonly change: QuantityChange } | { readonly theirs: EntryState }> {
+  const { client, stock, signal } = context
   try {
-    const [item] = await sendOwn(context, {
-      targets: [{ petId, quantity }],
-      isRepeat: idempotencyKey !== undefined,
-      send: async () => [
-        await client.inventory.set(petId, { quantity }, { ifMatch, idempotencyKey, signal }),
-      ],
-    })
-    return item
+    const [change] = await sendBatch(context, batch)
+    if (change === undefined) throw new Error('the adjustment has no line')
+    return { change }
   } catch (error) {
-    if (isPetstoreError(error, 'precondition_failed')) return undefined
-    throw error
+    if (!isPetstoreError(error, 'precondition_failed')) throw error
   }
+  const { quantity, status } = await client.inventory.get(petId, { signal })
+  const isThere = quantity === quantityIn(batch)
+  // While events arrive, they are newer than this response.
+  if (stock.get().connection !== 'live') stock.apply({ petId, quantity, status }, !isThere)
+  if (isThere) return { change: { petId, before: quantity, after: quantity, effect: 'applied' } }
+  return { theirs: { quantity, status } }
 }
