@@ -256,7 +256,7 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
   },
   {
     file: 'server/src/core/limits/rate-windows.ts',
-    tests: ['server/test/core/rate-windows.test.ts', 'server/test/faults/clock/clock.test.ts'],
+    tests: ['server/test/core/rate-windows.test.ts', 'server/test/core/limit-ledger.test.ts'],
     faults: [
       [
         'ends a window a moment too late',

@@ -1,11 +1,6 @@
 import type { TortureTask } from '../server/scripts/torture-task.ts'
-import type { ProxiedUpdates } from '../server/test/faults/connections/proxied-updates.ts'
-import {
-  openShop,
-  PROXIES,
-  type ProxyName,
-  updatesDuring,
-} from '../server/test/faults/connections/proxies.ts'
+import type { ProxiedUpdates } from '../server/test/faults/proxies/proxied-updates.ts'
+import { openShop, PROXIES, type ProxyName, updatesDuring } from '../server/test/faults/proxies/proxies.ts'
 import { missingPackage } from '../wire/test/debian-package.ts'
 
 const RESTARTS = 20

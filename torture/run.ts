@@ -8,11 +8,11 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { modelPostgresTask, modelTask } from '../server/test/faults/model/task.ts'
 import { simTask } from '../server/test/sim/task.ts'
-import { connectionsTask } from './connections-task.ts'
+import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
-import { hostileTask } from './hostile-task.ts'
+import { connectionsTask } from './hostile/connections-task.ts'
+import { hostileTask } from './hostile/task.ts'
 import { longRunPostgresTask, longRunTask } from './long-run/task.ts'
 import { plantedFaultsTask } from './plant-faults.ts'
 import { failoverTask } from './postgres/failover-task.ts'
@@ -24,11 +24,10 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
+  factOrderTask,
   failoverTask,
   patroniTask,
   pgbouncerTask,
-  modelTask,
-  modelPostgresTask,
   fuzzTask,
   hostileTask,
   connectionsTask,

@@ -1,22 +1,22 @@
-/** Bundles the two pages into web/dist, for the service to serve. `npm run build:web` runs it. */
+/** Builds the staff page and the API docs into web/dist, for the service to serve. `npm run build:web` runs it. */
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import { compileGuides } from './guides.ts'
+import { Html } from './docs/html.ts'
+import { docsPages } from './docs/pages.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const DIST = join(import.meta.dir, 'dist')
 /** Written last, so that every file it names exists. The service and the executable import it. */
 const MODULE = join(DIST, 'pages.ts')
-const PAGES = { 'staff-page': '/', 'docs-page': '/docs' } as const
-type PageName = keyof typeof PAGES
-/** Everything that the bundles depend on. */
+const DOCS = join(import.meta.dir, 'docs')
+/** Everything that the pages depend on. */
 const SOURCES = [
   'web/src/**/*',
   'client/src/**/*',
   'server/src/core/**/*',
   'web/build.ts',
-  'web/guides.ts',
+  'web/docs/**/*',
   'openapi.json',
   'package-lock.json',
   'tsconfig.base.json',
@@ -55,46 +55,73 @@ async function digestOfSources(): Promise<string> {
   return hash.digest('base64url')
 }
 
-async function bundle(page: PageName, links: string, plugins: Bun.BunPlugin[]): Promise<BuiltFile[]> {
+const BUNDLE: Omit<Bun.BuildConfig, 'entrypoints'> = {
+  target: 'browser',
+  conditions: ['bun'],
+  define: { 'process.env.NODE_ENV': '"production"' },
+  minify: true,
+  publicPath: '/',
+}
+
+async function staffPageFiles(links: string): Promise<BuiltFile[]> {
   const { outputs } = await Bun.build({
-    entrypoints: [join(import.meta.dir, 'src', page, 'index.html')],
-    target: 'browser',
-    conditions: ['bun'],
-    define: { 'process.env.NODE_ENV': '"production"' },
-    minify: true,
+    ...BUNDLE,
+    entrypoints: [join(import.meta.dir, 'src/staff-page/index.html')],
     splitting: true,
-    publicPath: '/',
-    plugins,
     naming: {
-      entry: `${page}.[ext]`,
-      chunk: `assets/${page}-[hash].[ext]`,
+      entry: 'staff-page.[ext]',
+      chunk: 'assets/staff-page-[hash].[ext]',
       asset: 'assets/[name]-[hash].[ext]',
     },
   })
-  const used = await usedOutputs(outputs)
-  return Promise.all(
-    used.map(async (output) => {
-      const name = output.path.replace(/^\.\//, '')
-      const file = { path: `/${name}`, name, type: output.type }
-      if (!name.endsWith('.html')) return { ...file, bytes: new Uint8Array(await output.arrayBuffer()) }
-      const html = (await output.text()).replace('</head>', `${links}</head>`)
-      return { ...file, path: PAGES[page], bytes: new TextEncoder().encode(html) }
-    }),
-  )
+  const files = await Promise.all((await usedOutputs(outputs)).map(builtFile))
+  return files.map((file) => {
+    if (!file.name.endsWith('.html')) return file
+    const page = new TextDecoder().decode(file.bytes).replace('</head>', `${links}</head>`)
+    return { ...file, path: '/', bytes: new TextEncoder().encode(page) }
+  })
 }
 
-/** Importing a guide gives its compiled form. */
-async function guidesPlugin(): Promise<Bun.BunPlugin> {
-  const guides = await compileGuides()
-  return {
-    name: 'guides',
-    setup: (build) => {
-      build.onLoad({ filter: /\.md$/ }, ({ path }) => ({
-        loader: 'js',
-        contents: `export const guide = ${JSON.stringify(guides.get(basename(path, '.md')))}`,
-      }))
-    },
-  }
+/** The script and the style of the API docs, and their pages, which are generated from the contract and Markdown. */
+async function docsFiles(links: string, icon: string): Promise<BuiltFile[]> {
+  const { outputs } = await Bun.build({
+    ...BUNDLE,
+    entrypoints: ['page.ts', 'docs.css'].map((name) => join(import.meta.dir, 'src/docs-page', name)),
+    format: 'iife',
+    naming: { entry: 'assets/docs-[hash].[ext]' },
+  })
+  const assets = await Promise.all(outputs.map(builtFile))
+  const pathOf = (extension: string) => assets.find(({ name }) => name.endsWith(extension))?.path ?? ''
+  const document = await Bun.file(join(ROOT, 'openapi.json')).json()
+  const sources = { document, guides: await textsIn('*.md'), drawings: await textsIn('*.svg') }
+  const pages = docsPages(sources, {
+    script: pathOf('.js'),
+    style: pathOf('.css'),
+    icon,
+    links: new Html(links),
+  })
+  const type = 'text/html;charset=utf-8'
+  return [
+    ...assets,
+    ...pages.map(({ path, html }) => ({
+      path,
+      name: `${path.slice(1)}.html`,
+      type,
+      bytes: new TextEncoder().encode(html),
+    })),
+  ]
+}
+
+async function builtFile(output: Bun.BuildArtifact): Promise<BuiltFile> {
+  const name = output.path.replace(/^\.\//, '')
+  return { path: `/${name}`, name, type: output.type, bytes: new Uint8Array(await output.arrayBuffer()) }
+}
+
+/** The files of the guides by name; Markdown without its extension. */
+async function textsIn(pattern: string): Promise<ReadonlyMap<string, string>> {
+  const names = await Array.fromAsync(new Bun.Glob(pattern).scan(join(DOCS, 'guides')))
+  const texts = await Promise.all(names.map((name) => Bun.file(join(DOCS, 'guides', name)).text()))
+  return new Map(names.map((name, index) => [basename(name, '.md'), texts[index] ?? '']))
 }
 
 /**
@@ -109,7 +136,7 @@ async function usedOutputs(outputs: readonly Bun.BuildArtifact[]): Promise<reado
 }
 
 /** The icon and the web manifest, which the bundler does not find. */
-async function iconFiles(): Promise<BuiltFile[]> {
+async function iconFiles(): Promise<readonly [icon: BuiltFile, manifest: BuiltFile]> {
   const icon = hashed(
     'icon',
     'svg',
@@ -198,13 +225,10 @@ async function isBuilt(digest: string): Promise<boolean> {
 
 async function build(digest: string): Promise<void> {
   const icons = await iconFiles()
-  const [icon, manifest] = icons.map(({ path }) => path)
-  const links = `<link rel="icon" type="image/svg+xml" href="${icon}"><link rel="manifest" href="${manifest}">`
-  const plugins = [await guidesPlugin()]
-  const bundles = await Promise.all(
-    (Object.keys(PAGES) as PageName[]).map((page) => bundle(page, links, plugins)),
-  )
-  const files = [...icons, ...bundles.flat()].map((file) => ({ ...file, forms: formsOf(file) }))
+  const [icon, manifest] = icons
+  const links = `<link rel="icon" type="image/svg+xml" href="${icon.path}"><link rel="manifest" href="${manifest.path}">`
+  const built = await Promise.all([staffPageFiles(links), docsFiles(links, icon.path)])
+  const files = [...icons, ...built.flat()].map((file) => ({ ...file, forms: formsOf(file) }))
   const forms = files.flatMap((file) => file.forms)
   for (const { name, bytes } of forms) await replaceFile(join(DIST, name), bytes)
   await replaceFile(MODULE, moduleText(digest, files))

@@ -4,10 +4,10 @@ import http.client
 import json
 import time
 from dataclasses import dataclass
-from typing import Any, Dict, Iterator, List, Optional
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from .errors import PetstoreError
-from .transport import Query, Transport, back_off, describe
+from .transport import NEXT_PAGE, CallOptions, Query, Transport, back_off, describe
 
 # The service sends a comment every 15 seconds.
 IDLE_SECONDS = 60.0
@@ -20,6 +20,25 @@ class Event:
     id: str
     type: str
     data: Dict[str, Any]
+
+
+class EventPage(NamedTuple):
+    events: List[Event]
+    last_event_id: str
+    """Where the next page starts, also if this one has no events."""
+    has_more: bool
+    """Whether more events may follow now."""
+
+
+def read_event_page(transport: Transport, query: Query, options: CallOptions) -> EventPage:
+    rows, headers = transport.call("GET", "/events", query=query, **options)
+    events = [Event(row["id"], row["kind"], row.get(row["kind"], {})) for row in rows]
+    return EventPage(events, event_id_of(headers), NEXT_PAGE.search(headers.get("Link") or "") is not None)
+
+
+def event_id_of(headers: http.client.HTTPMessage) -> str:
+    """Returns the position of a response among the events."""
+    return headers["Event-Id"]
 
 
 def follow_events(transport: Transport, query: Query, last_event_id: Optional[str], retries: int) -> Iterator[Event]:

@@ -34,6 +34,26 @@ class InventoryMethods(Resource):
         """
         return self._transport.pages("/inventory", **options)
 
+    def read_events(
+        self,
+        *,
+        after: Optional[str] = None,
+        kinds: Optional[List[types.EventKind]] = None,
+        pet_id: Optional[int] = None,
+        page_size: Optional[int] = None,
+        **options: Unpack[CallOptions],
+    ) -> Iterator[types.ListedEvent]:
+        """
+        Returns a page of the events of GET /inventory/events, in the same order, with the same ids and data.
+        The header `Event-Id` is the position for the next page, whether or not this one has events; `Link` with
+        rel="next" is there if more events may follow. A page examines at most 10000 events, so with a filter it
+        may have fewer events than `limit`, or none, and still link to the next page. Without `after`, the page
+        is empty and its `Event-Id` is the end of the log: start there, then read the inventory. If events after
+        the position are no longer in the log, or it belongs to another database, the page has only a `relist`,
+        as the stream does: list the inventory again, then continue after this event.
+        """
+        return self._transport.pages("/events", query={"after": after, "kinds": kinds, "petId": pet_id, "limit": page_size}, **options)
+
     def get(
         self,
         pet_id: int,
@@ -71,6 +91,22 @@ class InventoryMethods(Resource):
         needs the permission `stock`.
         """
         return self._transport.write("POST", "/inventory/adjustments", body, **options)
+
+    def availabilities(
+        self,
+        *,
+        pet_ids: List[int],
+        **options: Unpack[CallOptions],
+    ) -> Iterator[types.Availability]:
+        """
+        Returns the availability of the given pets at one moment, by petId ascending. Pets that do not exist are
+        left out. The header `Event-Id` is a position among the events. The response includes all events up to
+        it, so a reader that continues there, with GET /events or GET /inventory/events, misses nothing. Events
+        of the very moment of the response may be included and come again, so use the values that an event
+        states instead of adding to the values of the response. A hold that has just expired reserves nothing,
+        although its `order` event may still come.
+        """
+        return self._transport.pages("/inventory/availability", query={"petIds": pet_ids}, **options)
 
     def availability(
         self,
@@ -401,6 +437,28 @@ class OrdersMethods(Resource):
         self._transport.write("DELETE", f"/store/orders/{int64(order_id)}", **options)
 
 
+class ReportsMethods(Resource):
+    def movements(
+        self,
+        *,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
+        by: Optional[Literal["day", "pet", "category", "reason", "key"]] = None,
+        **options: Unpack[CallOptions],
+    ) -> types.MovementReport:
+        """
+        Returns how many units were received, sold, returned, counted and so on in a time range, by day, pet,
+        category, reason or API key, net of reversals. A fact counts when it happened, not when it was recorded.
+        A reversal that corrects counts at the time and with the reason of what it reverses; goods that came
+        back count as returned. A sale or delivery that a later count had included already counts as such, and
+        in the other direction as counted, so the figures always add up to `change`. If old history was removed,
+        `completeSince` says from when the report is complete. A report has at most 10000 rows and, by day, 800
+        days; beyond that, and if it takes too long, the response is 400. With `Accept: text/csv` the response
+        is a CSV file of the rows, and the header `Complete-Since` has the time.
+        """
+        return self._transport.read("/reports/movements", query={"since": since, "until": until, "by": by}, **options)
+
+
 class WebhooksMethods(Resource):
     def list(
         self,
@@ -689,6 +747,7 @@ class Resources:
         self.catalog = CatalogMethods(transport)
         self.categories = CategoriesMethods(transport)
         self.orders = OrdersMethods(transport)
+        self.reports = ReportsMethods(transport)
         self.webhooks = WebhooksMethods(transport)
         self.keys = KeysMethods(transport)
         self.limits = LimitsMethods(transport)

@@ -249,6 +249,16 @@ class CreatedOrders(TypedDict):
     orders: List[Order]
 
 
+class MovementReport(TypedDict):
+    since: str
+    until: str
+    completeSince: NotRequired[str]
+    timeZone: str
+    by: ReportGroup
+    total: MovementRow
+    rows: List[MovementRow]
+
+
 class NewWebhook(TypedDict):
     url: str
     kinds: List[WebhookKind]
@@ -375,6 +385,18 @@ class KeyLimits(TypedDict):
     bannedUntil: NotRequired[int]
 
 
+class ListedEvent(TypedDict):
+    id: str
+    kind: Literal["change", "order", "low", "recovered", "pet", "removed", "category", "relist"]
+    change: NotRequired[ChangeEvent]
+    order: NotRequired[OrderEvent]
+    low: NotRequired[LowStockEvent]
+    recovered: NotRequired[LowStockEvent]
+    pet: NotRequired[PetEvent]
+    removed: NotRequired[RemovedEvent]
+    category: NotRequired[CategoryEvent]
+
+
 class HistoryEntry(TypedDict):
     id: str
     before: int
@@ -450,6 +472,24 @@ class OrderChange(TypedDict):
     shipDate: NotRequired[Optional[str]]
     customer: NotRequired[Optional[str]]
     note: NotRequired[Optional[str]]
+
+
+class MovementRow(TypedDict):
+    day: NotRequired[str]
+    petId: NotRequired[int]
+    categoryId: NotRequired[int]
+    keyId: NotRequired[str]
+    reason: NotRequired[Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]]
+    name: NotRequired[str]
+    received: int
+    returned: int
+    sold: int
+    damaged: int
+    lost: int
+    countedUp: int
+    countedDown: int
+    corrected: int
+    change: int
 
 
 class WebhookLag(TypedDict):
@@ -563,6 +603,7 @@ Metadata = Dict[str, Any]
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 ReversalReason = Literal["correction", "returned"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
+ReportGroup = Literal["day", "pet", "category", "reason", "key"]
 AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]

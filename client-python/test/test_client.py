@@ -65,6 +65,14 @@ class Records(unittest.TestCase):
             client.inventory.count({**line(pet, 1), "expected": 99})
         self.assertEqual(raised.exception.code, "precondition_failed")
 
+    def test_reports(self) -> None:
+        pet = new_pet(10)
+        client.inventory.receive({"petId": pet, "quantity": 5})
+        client.inventory.sell({"petId": pet, "quantity": 2})
+        report = client.reports.movements(by="pet")
+        row = next(row for row in report["rows"] if row.get("petId") == pet)
+        self.assertEqual([row["received"], row["sold"], row["countedUp"], row["change"]], [5, 2, 10, 13])
+
     def test_orders(self) -> None:
         pet = new_pet(10)
         order = client.orders.create({"petId": pet, "quantity": 4, "holdSeconds": 900})
@@ -79,6 +87,17 @@ class Records(unittest.TestCase):
         self.assertIsNone(client.orders.cancel(other["id"]))
         cancelled = [row["id"] for row in client.orders.list(pet_id=pet, state="cancelled")]
         self.assertEqual(cancelled, [other["id"]])
+
+    def test_events_are_read_in_pages(self) -> None:
+        pet = new_pet(10)
+        rows = client.inventory.availabilities(pet_ids=[pet, LARGEST_ID, 404])
+        self.assertEqual([row["petId"] for row in rows], [pet, LARGEST_ID])
+        stream = client.events(kinds=["change"], pet_id=pet)
+        start = next(stream).id
+        client.inventory.set(pet, {"quantity": 7})
+        client.inventory.set(pet, {"quantity": 6})
+        events = [*client.inventory.read_events(after=start, kinds=["change"], pet_id=pet, page_size=1)]
+        self.assertEqual([event["change"]["after"] for event in events], [7, 6])
 
     def test_pets_and_categories(self) -> None:
         category = client.categories.create({"name": "Birds", "lowStockAt": 3})

@@ -82,9 +82,12 @@ export interface Operation {
 const NAMES: Readonly<Record<string, readonly [resource: string, name: string]>> = {
   getInventoryItem: ['inventory', 'get'],
   updateInventory: ['inventory', 'set'],
+  listEvents: ['inventory', 'readEvents'],
+  listAvailability: ['inventory', 'availabilities'],
   listRecentChanges: ['inventory', 'changes'],
   getCatalogPet: ['pets', 'get'],
   listPetEdits: ['pets', 'history'],
+  getMovementReport: ['reports', 'movements'],
   createOrders: ['orders', 'createMany'],
 }
 

@@ -21,7 +21,7 @@ export interface ChangeEvent {
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -123,7 +123,7 @@ export interface InventoryUpdate {
 /** Either all changes are made or none. */
 export interface InventoryAdjustment {
   readonly reason: Reason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
   /** A note about the adjustment. */
   readonly note?: string
@@ -140,7 +140,7 @@ export interface AdjustmentResult {
   /** Identifier of the adjustment. */
   readonly id: bigint
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
   /** A note about the adjustment. */
   readonly note?: string
@@ -180,7 +180,7 @@ export interface Adjustment {
   /** Identifier of the adjustment. */
   readonly id: bigint
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
   /** A note about the adjustment. */
   readonly note?: string
@@ -360,6 +360,21 @@ export interface CreatedOrders {
 }
 
 export type OrderUpdate = OrderCompletion | OrderChange
+
+export interface MovementReport {
+  /** From this time on, in UTC. */
+  readonly since: string
+  /** Before this time, in UTC. */
+  readonly until: string
+  /** From this time on the history is complete. Absent if nothing was removed from it. */
+  readonly completeSince?: string
+  /** The time zone that says where a day begins. */
+  readonly timeZone: string
+  readonly by: ReportGroup
+  readonly total: MovementRow
+  /** Without rows in which every figure is 0. */
+  readonly rows: readonly MovementRow[]
+}
 
 export interface NewWebhook {
   /** The address that deliveries are sent to. It starts with https:// and is on the public internet, has no user name, and uses port 443, port 80 or a port above 1024. */
@@ -723,6 +738,20 @@ export type PetStatus = 'available' | 'pending' | 'sold'
 /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
 export type Metadata = Readonly<Record<never, never>>
 
+export interface ListedEvent {
+  /** The id of the event, the same as in the stream; opaque. */
+  readonly id: string
+  /** The kind of the event. The field of this name has its data; a `relist` has none. */
+  readonly kind: 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed' | 'category' | 'relist'
+  readonly change?: ChangeEvent
+  readonly order?: OrderEvent
+  readonly low?: LowStockEvent
+  readonly recovered?: LowStockEvent
+  readonly pet?: PetEvent
+  readonly removed?: RemovedEvent
+  readonly category?: CategoryEvent
+}
+
 /** Why the stock was adjusted. */
 export type Reason = 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
 
@@ -747,7 +776,7 @@ export interface HistoryEntry {
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -771,7 +800,7 @@ export interface RecentChange {
   /** Name of that key, or its identifier if the key no longer exists. */
   readonly keyName: string
   readonly reason?: RecordedReason
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string
 }
 
@@ -851,6 +880,42 @@ export interface OrderChange {
   readonly shipDate?: string | null
   readonly customer?: string | null
   readonly note?: string | null
+}
+
+/** What the rows stand for. */
+export type ReportGroup = 'day' | 'pet' | 'category' | 'reason' | 'key'
+
+export interface MovementRow {
+  /** With by=day: the day in the time zone. */
+  readonly day?: string
+  /** With by=pet: the pet. */
+  readonly petId?: bigint
+  /** With by=category: the category in which the pets are now. Absent in the row of removed pets. */
+  readonly categoryId?: bigint
+  /** With by=key: public identifier of the API key. */
+  readonly keyId?: string
+  /** With by=reason: the reason; `counted` has the row of all counts. */
+  readonly reason?: 'received' | 'returned' | 'sold' | 'damaged' | 'lost' | 'counted' | 'corrected'
+  /** Name of the pet, category or key; absent if it no longer exists. */
+  readonly name?: string
+  /** Units received. */
+  readonly received: number
+  /** Units that customers brought back, also by reversals with the reason `returned`. */
+  readonly returned: number
+  /** Units sold. */
+  readonly sold: number
+  /** Units damaged. */
+  readonly damaged: number
+  /** Units lost. */
+  readonly lost: number
+  /** Units that counts found in addition to those recorded. A new pet is counted. */
+  readonly countedUp: number
+  /** Units that counts found missing. A removed pet is counted as 0. */
+  readonly countedDown: number
+  /** Units added, less units taken, by corrections and by adjustments without a reason. */
+  readonly corrected: number
+  /** By how much the stock changed: received + returned + countedUp + corrected - sold - damaged - lost - countedDown. */
+  readonly change: number
 }
 
 /** The backlog of the webhook. */
@@ -1034,7 +1099,7 @@ export interface DeltaChange {
   readonly delta: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
-  /** The barcode of the pet, in place of its petId. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
 }
 
@@ -1045,7 +1110,7 @@ export interface CountChange {
   readonly quantity: number
   /** The expected stock count. If the current count differs, the answer is 412. */
   readonly expected?: number
-  /** The barcode of the pet, in place of its petId. */
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
   readonly barcode?: string
 }
 

@@ -8,6 +8,7 @@ import type {
   Category,
   CategoryUpdate,
   CreatedOrders,
+  EventKind,
   HistoryEntry,
   InventoryAdjustment,
   InventoryItem,
@@ -19,6 +20,8 @@ import type {
   KeyRotation,
   KeyUpdate,
   KeyWithSecret,
+  ListedEvent,
+  MovementReport,
   NewCategory,
   NewKey,
   NewOrder,
@@ -49,6 +52,18 @@ import type { List } from './list.ts'
 import type { CallOptions, Condition, WriteOptions } from './options.ts'
 import type { Api } from './request.ts'
 
+/** The parameters of `inventory.readEvents`. */
+export interface ListEventsQuery {
+  /** The id of an event, or an `Event-Id`. The page begins with the next event. */
+  readonly after?: string | undefined
+  /** Only events of these kinds, separated by commas. */
+  readonly kinds?: readonly EventKind[] | undefined
+  /** Only events of this pet and of its orders, and none of categories. */
+  readonly petId?: IdInput | undefined
+  /** The maximum number of rows in the page. */
+  readonly limit?: number | undefined
+}
+
 /** The parameters of `adjustments.list`. */
 export interface ListAdjustmentsQuery {
   /** Return only adjustments with a line of this pet. */
@@ -57,7 +72,7 @@ export interface ListAdjustmentsQuery {
   readonly reason?: RecordedReason | undefined
   /** Return only adjustments of this key. */
   readonly keyId?: string | undefined
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string | undefined
   /** Return only the sale of this order, and its reversals. */
   readonly orderId?: IdInput | undefined
@@ -69,6 +84,12 @@ export interface ListAdjustmentsQuery {
   readonly limit?: number | undefined
   /** Where the page starts; opaque. The `Link` header with rel="next" of a page has the cursor of the next page. */
   readonly cursor?: string | undefined
+}
+
+/** The parameters of `inventory.availabilities`. */
+export interface ListAvailabilityQuery {
+  /** The pets, each once, separated by commas. The request line and the headers have 16 KiB together. */
+  readonly petIds: readonly IdInput[]
 }
 
 /** The parameters of `inventory.history`. */
@@ -91,7 +112,7 @@ export interface ListRecentChangesQuery {
   readonly until?: string | undefined
   /** Why the stock was adjusted. Only a reversal has the reason `correction`. */
   readonly reason?: RecordedReason | undefined
-  /** What the adjustment refers to, such as a delivery note; without control characters. */
+  /** What it refers to in another system, such as a delivery note or a receipt; without control characters. */
   readonly reference?: string | undefined
   /** The maximum number of rows in the page. */
   readonly limit?: number | undefined
@@ -174,6 +195,16 @@ export interface ListOrdersQuery {
   readonly cursor?: string | undefined
 }
 
+/** The parameters of `reports.movements`. */
+export interface GetMovementReportQuery {
+  /** The beginning of the range; by default of the current day. */
+  readonly since?: string | undefined
+  /** The end of the range, which is not part of it; by default of the current day. */
+  readonly until?: string | undefined
+  /** What each row stands for. */
+  readonly by?: 'day' | 'pet' | 'category' | 'reason' | 'key' | undefined
+}
+
 /** The parameters of `webhooks.deliveries`. */
 export interface ListWebhookDeliveriesQuery {
   /** The maximum number of rows in the page. */
@@ -214,6 +245,10 @@ export function inventoryMethods(api: Api) {
     list: (options: CallOptions = {}): List<InventoryItem> =>
       api.list<InventoryItem>('/inventory', {}, options),
 
+    /** Returns a page of the events of GET /inventory/events, in the same order, with the same ids and data. The header `Event-Id` is the position for the next page, whether or not this one has events; `Link` with rel="next" is there if more events may follow. A page examines at most 10000 events, so with a filter it may have fewer events than `limit`, or none, and still link to the next page. Without `after`, the page is empty and its `Event-Id` is the end of the log: start there, then read the inventory. If events after the position are no longer in the log, or it belongs to another database, the page has only a `relist`, as the stream does: list the inventory again, then continue after this event. */
+    readEvents: (options: ListEventsQuery & CallOptions = {}): List<ListedEvent> =>
+      api.list<ListedEvent>('/events', { maxLimit: 1000, pageBy: 'after' }, options),
+
     /** Returns the current stock level of one pet. If you send its ETag as If-Match with an update, the update is made only if the entry has not changed since. */
     get: (petId: IdInput, options: CallOptions = {}): Promise<InventoryItem> =>
       api.value<InventoryItem>('GET', '/inventory/{petId}', { params: { petId } }, options),
@@ -229,6 +264,10 @@ export function inventoryMethods(api: Api) {
     /** Records an adjustment: changes the stock quantities of 1 to 1,000 pets, each by a difference or to a new count, with the reason and the time. Either all changes are made, in one commit, or none, unless `onConflict` says otherwise. If none is made, `details` of the error lists every change that cannot be made. A count is recorded even if it confirms the quantity. An adjustment counts as one request. The key needs the permission `stock`. */
     adjust: (body: Input<InventoryAdjustment>, options: WriteOptions = {}): Promise<AdjustmentResult> =>
       api.value<AdjustmentResult>('POST', '/inventory/adjustments', { body }, options),
+
+    /** Returns the availability of the given pets at one moment, by petId ascending. Pets that do not exist are left out. The header `Event-Id` is a position among the events. The response includes all events up to it, so a reader that continues there, with GET /events or GET /inventory/events, misses nothing. Events of the very moment of the response may be included and come again, so use the values that an event states instead of adding to the values of the response. A hold that has just expired reserves nothing, although its `order` event may still come. */
+    availabilities: (options: ListAvailabilityQuery & CallOptions): List<Availability> =>
+      api.list<Availability>('/inventory/availability', {}, options),
 
     /** Returns how many units of a pet are on the shelf, how many of them open orders reserve, and how many can still be ordered. An expired hold reserves nothing. */
     availability: (petId: IdInput, options: CallOptions = {}): Promise<Availability> =>
@@ -380,6 +419,16 @@ export function ordersMethods(api: Api) {
   }
 }
 
+export type ReportsMethods = ReturnType<typeof reportsMethods>
+
+export function reportsMethods(api: Api) {
+  return {
+    /** Returns how many units were received, sold, returned, counted and so on in a time range, by day, pet, category, reason or API key, net of reversals. A fact counts when it happened, not when it was recorded. A reversal that corrects counts at the time and with the reason of what it reverses; goods that came back count as returned. A sale or delivery that a later count had included already counts as such, and in the other direction as counted, so the figures always add up to `change`. If old history was removed, `completeSince` says from when the report is complete. A report has at most 10000 rows and, by day, 800 days; beyond that, and if it takes too long, the response is 400. With `Accept: text/csv` the response is a CSV file of the rows, and the header `Complete-Since` has the time. */
+    movements: (options: GetMovementReportQuery & CallOptions = {}): Promise<MovementReport> =>
+      api.value<MovementReport>('GET', '/reports/movements', {}, options),
+  }
+}
+
 export type WebhooksMethods = ReturnType<typeof webhooksMethods>
 
 export function webhooksMethods(api: Api) {
@@ -524,6 +573,7 @@ export class Resources {
   readonly catalog: CatalogMethods
   readonly categories: CategoriesMethods
   readonly orders: OrdersMethods
+  readonly reports: ReportsMethods
   readonly webhooks: WebhooksMethods
   readonly keys: KeysMethods
   readonly limits: LimitsMethods
@@ -535,6 +585,7 @@ export class Resources {
     this.catalog = catalogMethods(api)
     this.categories = categoriesMethods(api)
     this.orders = ordersMethods(api)
+    this.reports = reportsMethods(api)
     this.webhooks = webhooksMethods(api)
     this.keys = keysMethods(api)
     this.limits = limitsMethods(api)
@@ -544,12 +595,14 @@ export class Resources {
 /** The method of each operation. */
 export const METHODS = {
   listInventory: 'inventory.list',
+  listEvents: 'inventory.readEvents',
   getInventoryItem: 'inventory.get',
   updateInventory: 'inventory.set',
   adjustInventory: 'inventory.adjust',
   listAdjustments: 'adjustments.list',
   getAdjustment: 'adjustments.get',
   reverseAdjustment: 'adjustments.reverse',
+  listAvailability: 'inventory.availabilities',
   getAvailability: 'inventory.availability',
   listInventoryHistory: 'inventory.history',
   listRecentChanges: 'inventory.changes',
@@ -571,6 +624,7 @@ export const METHODS = {
   getOrder: 'orders.get',
   updateOrder: 'orders.update',
   cancelOrder: 'orders.cancel',
+  getMovementReport: 'reports.movements',
   listWebhooks: 'webhooks.list',
   createWebhook: 'webhooks.create',
   getWebhook: 'webhooks.get',

@@ -73,6 +73,35 @@ test('etagOf and ifMatch change or remove any record only in the state that it n
   expect(etagOf(page.items[0] ?? {})).toBeUndefined()
 })
 
+test('events are read in pages with exact ids, from the position of an availability', async () => {
+  const { client } = await startClient()
+  const { items, lastEventId } = await client.inventory.availabilities({ petIds: [LAST, ODD, 404n] })
+  expect(items).toEqual([
+    { petId: ODD, quantity: 7, reserved: 0, available: 7 },
+    { petId: LAST, quantity: 8, reserved: 1, available: 7 },
+  ])
+  await client.inventory.set(ODD, { quantity: 6 })
+  const order = await client.orders.create({ petId: LAST, quantity: 2 })
+  const first = await client.inventory.readEvents({ after: lastEventId, limit: 1 })
+  expect(first.items).toMatchObject([{ kind: 'change', change: { petId: ODD, after: 6 } }])
+  expect([first.next, first.lastEventId]).toEqual([first.items[0]?.id, first.items[0]?.id])
+  const rest = await client.inventory.readEvents({ after: first.next, kinds: ['order'] })
+  expect(rest.items).toMatchObject([{ kind: 'order', order: { order: { id: order.id, petId: LAST } } }])
+  expect(rest.next).toBeUndefined()
+  const all = await Array.fromAsync(client.inventory.readEvents({ after: lastEventId, limit: 1 }))
+  expect(all.map(({ kind }) => kind)).toEqual(['change', 'order'])
+  await expect(client.inventory.availabilities({ petIds: [2 ** 53] }).then()).rejects.toThrow(TypeError)
+})
+
+test('a report of movements has exact ids', async () => {
+  const { client } = await startClient()
+  await client.inventory.receive({ petId: LAST, quantity: 5 })
+  await client.inventory.sell({ petId: LAST, quantity: 2 })
+  const { rows, total, by } = await client.reports.movements({ by: 'pet' })
+  expect(rows.at(-1)).toMatchObject({ petId: LAST, name: 'Last one', received: 5, sold: 2 })
+  expect([by, total.received, total.sold]).toEqual(['pet', 5, 2])
+})
+
 test('await returns one page, and for await the items of all pages', async () => {
   const pets = Array.from({ length: 250 }, (_, index) => ({
     id: BigInt(index + 1),

@@ -39,6 +39,7 @@ const FORBIDDEN: readonly (readonly [path: string, specifier: string])[] = [
   ['web/src/staff-page/ui/x.ts', '../orders/orders-view.tsx'],
   ['web/src/staff-page/orders/x.ts', '../sell/sell-view.tsx'],
   ['web/src/staff-page/orders/x.ts', '../../../../client/src/y.ts'],
+  ['web/docs/x.ts', '../src/docs-page/page.ts'],
   ['web/src/docs-page/x.ts', '../staff-page/ui/button.tsx'],
   ['web/src/shared/x.ts', '../../../server/src/core/catalog/pet.ts'],
 ]

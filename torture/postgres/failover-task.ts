@@ -59,7 +59,7 @@ export const failoverTask: TortureTask = {
       figures: [
         ['kills of the primary', String(kills())],
         ['updates and reads', sum(({ requests }) => requests)],
-        ['adjustments and updates with a key', sum(({ keyed }) => keyed.counts.made)],
+        ['adjustments and updates with a key', sum(({ keyedChanges }) => keyedChanges)],
         [
           'until both took updates after the promotion',
           `${Math.round(back[Math.floor(back.length / 2)] ?? 0)} ms, at most ${Math.round(back.at(-1) ?? 0)} ms`,

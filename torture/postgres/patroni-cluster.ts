@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../../server/test/support/free-port.ts'
-import { GuardedProgram, makeOwnedFolder } from '../../server/test/support/guarded-program.ts'
 import { killProcessTree } from '../../server/test/support/kill-process-tree.ts'
 import { memoryFolder } from '../../server/test/support/memory-folder.ts'
 import { until } from '../../server/test/support/until.ts'
 import { missingPackage } from '../../wire/test/debian-package.ts'
+import { GuardedProgram, makeOwnedFolder } from './guarded-program.ts'
 
 /** Debian's version of PostgreSQL 15, with the JIT compiler that the embedded one lacks. */
 const POSTGRES_BINARIES = '/usr/lib/postgresql/15/bin'

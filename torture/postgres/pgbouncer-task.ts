@@ -1,8 +1,8 @@
 import { randomFrom, type TortureTask } from '../../server/scripts/torture-task.ts'
 import { startInstances, stockUp } from '../../server/test/postgres/shop.ts'
-import { findPgBouncer, PgBouncer, printedRoleSettings } from '../../server/test/support/pgbouncer.ts'
 import { PostgresServer } from '../../server/test/support/postgres-server.ts'
 import { until } from '../../server/test/support/until.ts'
+import { findPgBouncer, PgBouncer, printedRoleSettings } from './pgbouncer.ts'
 
 const KILLS = 50
 const KILLS_IN_SHORT = 6

@@ -21,6 +21,7 @@ const PATHS: Readonly<Record<string, string>> = {
   ...Object.fromEntries(VIEWS.map(({ name }) => [name, `/#/${name}`])),
   pet: '/#/pets/16',
   docs: '/docs',
+  'docs-store': '/docs/store',
 }
 
 /** Brings a view to a state in which there is something to see. */

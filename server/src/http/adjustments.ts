@@ -59,7 +59,7 @@ const ADJUSTMENT_OPTIONS = {
 const CHANGE = {
   ...ADJUSTMENT_CHANGE,
   petId: Type.Optional(ADJUSTMENT_CHANGE.petId),
-  barcode: Type.Optional({ ...Barcode, description: 'The barcode of the pet, in place of its petId.' }),
+  barcode: Type.Optional(Barcode),
 }
 
 const Change = Type.Object(CHANGE, {
@@ -296,7 +296,6 @@ function resultText(
 }
 
 const parseOptions = bodyParser(Type.Object(ADJUSTMENT_OPTIONS))
-const parsePet = bodyParser(Type.Object({ petId: CHANGE.petId, barcode: CHANGE.barcode }))
 const parseChangeFields = elementParser(Change, 'a change')
 
 type ParsedChange = AdjustmentChange & { readonly barcode?: string | undefined }
@@ -316,14 +315,13 @@ function parseAdjustment(body: JsonObject) {
 }
 
 function parseChange(element: JsonObject, seenPets: Set<bigint | string>): ParsedChange {
-  const { petId, barcode } = parsePet(element)
+  const { petId, barcode, delta, quantity, expected } = parseChangeFields(element)
   const pet = petId ?? barcode
   if (pet === undefined || (petId !== undefined && barcode !== undefined)) {
     throw invalid(`a change must have either petId or barcode, got ${pet === undefined ? 'neither' : 'both'}`)
   }
   if (seenPets.has(pet)) throw occursTwice(pet)
   seenPets.add(pet)
-  const { delta, quantity, expected } = parseChangeFields(element)
   if (delta !== undefined) return { petId, barcode, delta, expected }
   if (quantity === undefined)
     throw new Error('the parser has accepted a change without a delta or a quantity')

@@ -10,7 +10,13 @@ import { MAX_QUANTITY } from '../core/values/field.ts'
 import { GIVE_UP_DAYS, OLD_SECRET_HOURS, RESPONSE_TIMEOUT_SECONDS } from '../core/webhooks/webhook.ts'
 import { MAX_KEPT_ATTEMPTS } from '../core/webhooks/webhook-store.ts'
 import { HEARTBEAT_SECONDS, WEBHOOK_PAYLOADS } from './events.ts'
-import { acceptsIfMatch, type Choices, type Operation, type SuccessSpec } from './operation.ts'
+import {
+  acceptsIfMatch,
+  type Choices,
+  isRequiredParameter,
+  type Operation,
+  type SuccessSpec,
+} from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
 import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
@@ -44,6 +50,13 @@ const HEADERS = {
   Sunset: textHeader('When the operation ends (RFC 8594).'),
   Link: textHeader('Documentation of the deprecation, and the replacement (rel="successor-version").'),
   Location: textHeader('The address of the created resource.'),
+  'Event-Id': textHeader(
+    'The position of the response among the events, for `after` of GET /events and for Last-Event-ID.',
+  ),
+  'Complete-Since': {
+    ...textHeader('The time from which the history is complete; absent if nothing was removed from it.'),
+    required: false,
+  },
   'Idempotency-Replayed': {
     ...textHeader('true if this is the stored reply of an earlier request with the same Idempotency-Key.'),
     required: false,
@@ -152,6 +165,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       { name: 'inventory', description: 'Stock levels.' },
       { name: 'pets', description: 'Pets and categories.' },
       { name: 'store', description: 'Orders.' },
+      { name: 'reports', description: 'Sums over the history of the stock.' },
       { name: 'webhooks', description: 'Notifications of changes, sent to an address of the caller.' },
       { name: 'keys', description: 'API keys, and pairing codes that sign in a device.' },
       { name: 'limits', description: 'The rate limits of the key.' },
@@ -222,7 +236,7 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
     Object.entries(schemas).map(([name, schema]) => ({
       name,
       in: location,
-      required: location === 'path',
+      required: location === 'path' || isRequiredParameter(schema),
       description: keywordsOf(schema).description,
       schema: withReferences(schema),
       // The values of a list are separated by commas.
@@ -237,9 +251,11 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   return [...toParameters('path', params), ...queryParameters, ...headerParameters]
 }
 
-const NOT_MODIFIED = {
-  description: 'The content has not changed: If-None-Match names its ETag.',
-  headers: headerReferences(['ETag']),
+function notModified(headers: readonly HeaderName[]) {
+  return {
+    description: 'The content has not changed: If-None-Match names its ETag.',
+    headers: headerReferences(headers),
+  }
 }
 
 /** Whether the operation returns content that a caller can revalidate. */
@@ -251,7 +267,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const { method, success, query, deprecatedSince, acceptsIdempotencyKey } = operation
   const { status = 200, createsSeveral } = success
   const hasETag = isRead(operation) || method === 'PATCH' || success.hasETag === true
-  const headers: HeaderName[] = []
+  const headers: HeaderName[] = [...(success.headers ?? [])]
   if (hasETag) headers.push('ETag')
   if (query?.cursor !== undefined) headers.push('NextPage')
   if (status === 201 && !createsSeveral) headers.push('Location')
@@ -264,7 +280,11 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
       ...(status === 204 ? {} : { content: contentOf(success) }),
     },
   }
-  if (isRead(operation)) responses[304] = shared.response('NotModified', NOT_MODIFIED)
+  if (isRead(operation)) {
+    responses[304] = headers.includes('Event-Id')
+      ? shared.response('NotModifiedAtEvent', notModified(['ETag', 'Event-Id']))
+      : shared.response('NotModified', notModified(['ETag']))
+  }
   for (const code of possibleErrors(operation)) {
     const errorStatus = ERRORS[code].status
     responses[errorStatus] = shared.response(`Error${errorStatus}`, describeError(errorStatus))
@@ -314,8 +334,11 @@ function integerHeader(description: string, minimum = 0) {
   return { description, required: true, schema: { type: 'integer', minimum, maximum: MAX_QUANTITY } }
 }
 
-function contentOf({ schema, events }: SuccessSpec) {
-  if (events === undefined) return jsonContent(schema)
+function contentOf({ schema, events, csv }: SuccessSpec) {
+  if (events === undefined) {
+    const file = csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } }
+    return { ...jsonContent(schema), ...file }
+  }
   const dataSchemas = Object.entries(events).map(([name, data]) => [name, withReferences(data)])
   const [example] = Object.entries(events).flatMap(([name, data]) => {
     const [value] = keywordsOf(data).examples ?? []

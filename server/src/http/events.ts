@@ -1,5 +1,6 @@
 import Type, { type TSchema } from 'typebox'
 import { mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
+import { MAX_EVENTS_PER_PAGE, readEventPage } from '../core/stock/event-page.ts'
 import {
   CATEGORY_EVENT,
   EVENT_KINDS,
@@ -14,7 +15,8 @@ import { TEST_EVENT, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { defineOperation } from './operation.ts'
 import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
-import { EXAMPLE_KEY, EXAMPLE_TIME, pascalCase } from './schemas.ts'
+import { conditionalReply, EVENT_ID, jsonReply, nextLink } from './reply.ts'
+import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters, pascalCase } from './schemas.ts'
 
 /** Proxies and browsers close a connection that is silent for about a minute; a heartbeat keeps it open even if two are lost. */
 export const HEARTBEAT_SECONDS = 15
@@ -78,10 +80,21 @@ const LowStockEvent = Type.Object(LOW_STOCK_EVENT, {
   description: 'The stock as it was right after the change that crossed the threshold.',
 })
 
+/** The data of each kind of event that a reader can choose. */
+const EVENT_DATA = {
+  change: ChangeEvent,
+  order: OrderEvent,
+  low: LowStockEvent,
+  recovered: LowStockEvent,
+  pet: PetEvent,
+  removed: RemovedEvent,
+  category: CategoryEvent,
+} satisfies Readonly<Record<(typeof EVENT_KINDS)[number], TSchema>>
+
 const petEventBody = jsonWriter(PET_EVENT)
 const categoryEventBody = jsonWriter(CATEGORY_EVENT)
 
-/** The data of an event, the same in event streams and webhook deliveries. */
+/** The data of an event, the same in event streams, event pages and webhook deliveries. */
 export function eventBody(event: StockEvent): object {
   if (event.kind === 'relist') return {}
   const { kind: _, cursor: __, ...data } = event
@@ -103,6 +116,18 @@ export function eventBody(event: StockEvent): object {
 }
 
 const LAST_EVENT_ID = 'The id of the last event that was received. The stream continues with the next event.'
+
+/** The filters of the stream and of the pages. */
+const FILTERS = {
+  kinds: Type.Optional(
+    ListOf(
+      EVENT_KINDS,
+      { title: 'EventKind', description: 'A kind of event.' },
+      { description: 'Only events of these kinds, separated by commas.' },
+    ),
+  ),
+  petId: Type.Optional(Int64('Only events of this pet and of its orders, and none of categories.')),
+}
 
 export const inventoryEvents = defineOperation('GET', '/inventory/events', {
   summary: 'Stream all changes',
@@ -127,36 +152,85 @@ export const inventoryEvents = defineOperation('GET', '/inventory/events', {
         description: `${LAST_EVENT_ID} For callers that cannot set the header, which takes precedence.`,
       }),
     ),
-    kinds: Type.Optional(
-      ListOf(
-        EVENT_KINDS,
-        { title: 'EventKind', description: 'A kind of event.' },
-        { description: 'Only events of these kinds, separated by commas.' },
-      ),
-    ),
-    petId: Type.Optional(Int64('Only events of this pet and of its orders, and none of categories.')),
+    ...FILTERS,
   },
   headers: { 'Last-Event-ID': LAST_EVENT_ID },
   success: {
     description: 'The stream. The data of each event is JSON.',
     schema: Type.String(),
-    events: {
-      ready: Type.Object({}),
-      change: ChangeEvent,
-      order: OrderEvent,
-      low: LowStockEvent,
-      recovered: LowStockEvent,
-      pet: PetEvent,
-      removed: RemovedEvent,
-      category: CategoryEvent,
-      relist: Type.Object({}),
-    },
+    events: { ready: Type.Object({}), ...EVENT_DATA, relist: Type.Object({}) },
   },
   reply: ({ request, query, key, secretHash }, { streams }) => {
     // A reader that has received no id yet may send an empty header.
     const after = request.headers.get('last-event-id') || query.lastEventId
     const { kinds, petId } = query
     return streams.open({ keyId: key.id, plan: key.plan, secretHash, after, filter: { kinds, petId } })
+  },
+})
+
+const ListedEvent = Type.Object(
+  {
+    id: Type.String({ description: 'The id of the event, the same as in the stream; opaque.' }),
+    kind: OneOf([...EVENT_KINDS, 'relist'], {
+      description: 'The kind of the event. The field of this name has its data; a `relist` has none.',
+    }),
+    change: Type.Optional(ChangeEvent),
+    order: Type.Optional(OrderEvent),
+    low: Type.Optional(LowStockEvent),
+    recovered: Type.Optional(LowStockEvent),
+    pet: Type.Optional(PetEvent),
+    removed: Type.Optional(RemovedEvent),
+    category: Type.Optional(CategoryEvent),
+  } satisfies Readonly<Record<'id' | 'kind' | keyof typeof EVENT_DATA, TSchema>>,
+  {
+    title: 'ListedEvent',
+    examples: [
+      { id: '17.5f0c', kind: 'removed', removed: { petId: 1, at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id } },
+    ],
+  },
+)
+
+function listedEventBody(event: StockEvent): object {
+  const { kind, cursor } = event
+  return { id: cursor, kind, ...(kind === 'relist' ? {} : { [kind]: eventBody(event) }) }
+}
+
+const { limit } = pageParameters()
+
+export const listEvents = defineOperation('GET', '/events', {
+  summary: 'List the events after a position',
+  description: [
+    'Returns a page of the events of GET /inventory/events, in the same order, with the same ids and data.',
+    'The header `Event-Id` is the position for the next page, whether or not this one has events; `Link` with rel="next" is there if more events may follow.',
+    `A page examines at most ${MAX_EVENTS_PER_PAGE} events, so with a filter it may have fewer events than \`limit\`, or none, and still link to the next page.`,
+    'Without `after`, the page is empty and its `Event-Id` is the end of the log: start there, then read the inventory.',
+    'If events after the position are no longer in the log, or it belongs to another database, the page has only a `relist`, as the stream does: list the inventory again, then continue after this event.',
+  ].join(' '),
+  tag: 'inventory',
+  query: {
+    after: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The id of an event, or an `Event-Id`. The page begins with the next event.',
+      }),
+    ),
+    ...FILTERS,
+    limit,
+  },
+  success: {
+    description: 'A page of the events.',
+    schema: Type.Array(ListedEvent),
+    headers: ['Event-Id', 'NextPage'],
+  },
+  reply: async ({ query, request, key }, { store, longReads }) => {
+    const { after, limit: maxEvents, ...filter } = query
+    const page = await longReads.run(key.id, () => readEventPage(store, { after, limit: maxEvents, filter }))
+    const { events, cursor, hasMore } = page
+    const headers = {
+      [EVENT_ID]: cursor,
+      ...(hasMore ? nextLink(request, query, { after: cursor }) : {}),
+    }
+    return conditionalReply(jsonReply(events.map(listedEventBody), headers), request)
   },
 })
 

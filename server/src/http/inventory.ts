@@ -1,7 +1,7 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
 import { type HttpRequest, headerLines, type ResponseBody } from '@petstore/wire'
 import Type from 'typebox'
-import { AVAILABILITY, AVAILABLE } from '../core/orders/order.ts'
+import { AVAILABILITY, AVAILABLE, type Availability as AvailabilityRecord } from '../core/orders/order.ts'
 import {
   type InventoryItem as Entry,
   type EntryState,
@@ -12,11 +12,12 @@ import {
 import { availableOf } from '../core/stock/stock-draft.ts'
 import type { InventorySnapshot } from '../core/stock/view/inventory-pages.ts'
 import { ServiceError } from '../core/values/errors.ts'
-import { Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
+import { IdList, Int64, MAX_QUANTITY, Quantity } from '../core/values/field.ts'
 import { commitAndReply, defineOperation } from './operation.ts'
 import {
   chooseCoding,
   conditionalReply,
+  EVENT_ID,
   entityTag,
   findMatchingTag,
   jsonReply,
@@ -106,10 +107,39 @@ export const getAvailability = defineOperation('GET', '/inventory/{petId}/availa
   prepare: ({ petId }, { store }) => store.findAvailability(petId),
   reply: ({ params, request }, _, availability) => {
     if (availability === undefined) throw entryNotFound(params.petId)
-    const available = availableOf(availability)
-    return conditionalReply(jsonReply({ ...availability, available }), request)
+    return conditionalReply(jsonReply(availabilityBody(availability)), request)
   },
 })
+
+const MAX_LISTED_PETS = 1_000
+
+export const listAvailability = defineOperation('GET', '/inventory/availability', {
+  summary: 'List the available units of many pets',
+  description:
+    'Returns the availability of the given pets at one moment, by petId ascending. Pets that do not exist are left out. The header `Event-Id` is a position among the events. The response includes all events up to it, so a reader that continues there, with GET /events or GET /inventory/events, misses nothing. Events of the very moment of the response may be included and come again, so use the values that an event states instead of adding to the values of the response. A hold that has just expired reserves nothing, although its `order` event may still come.',
+  query: {
+    petIds: IdList(MAX_LISTED_PETS, 'Identifier of a pet.', {
+      description:
+        'The pets, each once, separated by commas. The request line and the headers have 16 KiB together.',
+      examples: [[1, 2]],
+    }),
+  },
+  success: {
+    description: 'The availability of each pet that exists.',
+    schema: Type.Array(Availability),
+    headers: ['Event-Id'],
+  },
+  reply: async ({ query, request }, { store }) => {
+    // Read first: an event between the two reads comes again, whereas in the other order it would be missed.
+    const eventId = await store.latestEventCursor()
+    const pets = await store.listAvailability(query.petIds)
+    return conditionalReply(jsonReply(pets.map(availabilityBody), { [EVENT_ID]: eventId }), request)
+  },
+})
+
+function availabilityBody(availability: AvailabilityRecord) {
+  return { ...availability, available: availableOf(availability) }
+}
 
 /** The JSON of an entry, as in the list. */
 export function entryText({ petId, quantity, status }: Entry): string {

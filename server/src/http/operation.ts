@@ -7,6 +7,7 @@ import type { KeyStore } from '../core/keys/key-store.ts'
 import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
+import type { ReportStore } from '../core/reports/report-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
 import { ANSWERS_KEPT_HOURS } from '../core/stock/decide.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
@@ -45,21 +46,24 @@ export interface Services {
   readonly store: CatalogStore &
     HistoryStore &
     OrderStore &
+    ReportStore &
     WebhookStore &
     Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
-    Pick<EventStore, 'latestEventCursor'>
+    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: { open(request: StreamRequest): Promise<Reply> }
   readonly limits: LimitKeeper
   readonly keys: KeyManager
-  /** Runs searches and history scans one at a time per key. */
+  /** Runs searches, history scans and reports one at a time per key. */
   readonly longReads: PerKeyQueue
   readonly webhookSender: WebhookSender
   /** The webhooks that this process is sending a test event to. */
   readonly testedWebhooks: Set<bigint>
   readonly deliveries: Pick<WebhookWorker, 'applyChange'>
   readonly clock: Clock
+  /** The IANA name of the time zone that says where a day of reports begins. */
+  readonly timeZone: string
 }
 
 export interface StreamRequest {
@@ -102,8 +106,12 @@ export interface SuccessSpec {
   readonly hasETag?: true
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
+  /** Headers of the reply that do not follow from other properties, by their names in the contract. */
+  readonly headers?: readonly ('Event-Id' | 'NextPage' | 'Complete-Since')[]
   readonly description: string
   readonly schema: TSchema
+  /** An example of the CSV file that a caller can get instead. */
+  readonly csv?: string
   /** The schema of each kind of event, if the reply is a stream of events instead of one JSON value. */
   readonly events?: Fields
 }
@@ -135,7 +143,6 @@ interface OperationSpec {
    */
   readonly successor?: string
   readonly params?: Fields
-  /** Every parameter is optional or has a default. */
   readonly query?: Fields
   /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. */
   readonly headers?: Readonly<Record<string, string>>
@@ -270,15 +277,17 @@ function queryReader(schemas: Fields, isStrict: boolean): Operation['readQuery']
   const names = Object.keys(schemas)
   const parameters = Object.entries(schemas).map(([name, schema]) => {
     const { default: fallback }: SchemaKeywords = schema
-    if (!IsOptional(schema) && fallback === undefined) throw new Error(`${name} needs a default`)
-    return { name, fallback, codec: codecOf(name, schema) }
+    return { name, fallback, codec: codecOf(name, schema), isRequired: isRequiredParameter(schema) }
   })
   return (query) => {
     const sentParameters = new URLSearchParams(query)
     if (isStrict) rejectUnknownNames('query parameter', sentParameters.keys(), names)
     const values: Record<string, unknown> = {}
-    for (const { name, fallback, codec } of parameters) {
+    for (const { name, fallback, codec, isRequired } of parameters) {
       const [text, secondText] = sentParameters.getAll(name)
+      if (text === undefined && isRequired) {
+        throw invalidField(name, `the query parameter ${name} is missing; it must be ${codec.expected}`)
+      }
       if (secondText !== undefined) {
         throw invalidField(name, `the query parameter ${name} is given twice; give it once`)
       }
@@ -290,6 +299,11 @@ function queryReader(schemas: Fields, isStrict: boolean): Operation['readQuery']
     }
     return values
   }
+}
+
+export function isRequiredParameter(schema: TSchema): boolean {
+  const { default: fallback }: SchemaKeywords = schema
+  return !IsOptional(schema) && fallback === undefined
 }
 
 /** Throws `invalid_request` for the first name that is not known, and suggests the closest known name. */

@@ -124,10 +124,10 @@ export async function loadWebPages(files: readonly WebFile[]): Promise<Readonly<
   return pages
 }
 
-/** All assets share a name, because each name is a series in the metrics. */
+/** All assets share a name, and so do all pages of the API docs, because each name is a series in the metrics. */
 function pageName({ path, isHashed }: WebFile): string {
   if (isHashed) return 'asset'
-  return path === '/' ? 'staff-page' : path.slice(1)
+  return path === '/' ? 'staff-page' : 'docs'
 }
 
 /** As in web/build.ts. */

@@ -33,6 +33,9 @@ export interface StorableReply extends Reply {
   readonly body: string | null
 }
 
+/** The header with the position of a reply among the events. A 304 has the new position. */
+export const EVENT_ID = 'Event-Id'
+
 /** The status and meaning of each error code. A code without an entry does not compile. */
 export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; readonly description: string }>> =
   {
@@ -245,13 +248,18 @@ function malformedIfMatch(ifMatch: string): ServiceError {
 
 /**
  * Replies 304 if the caller has the content already. Adds an ETag if the reply has none. The link to the next page counts
- * as content, because the last page gets such a link when rows are added after it.
+ * as content, because the last page gets such a link when rows are added after it. The position among the events does not.
  */
 export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
-  const { Link } = reply.headers
+  const { Link, [EVENT_ID]: eventId } = reply.headers
   const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
   if (matchesTag(headers.get('if-none-match'), ETag)) {
-    return { status: 304, headers: { ETag, ...(Link === undefined ? {} : { Link }) }, body: null }
+    const position = eventId === undefined ? {} : { [EVENT_ID]: eventId }
+    return {
+      status: 304,
+      headers: { ETag, ...(Link === undefined ? {} : { Link }), ...position },
+      body: null,
+    }
   }
   return { ...reply, headers: { ...reply.headers, ETag } }
 }
@@ -276,19 +284,28 @@ export function pageJsonTextReply(
   rowsJson: string,
   next: string | undefined,
 ): Reply {
-  const link = next === undefined ? {} : { Link: `<${nextAddress(request, query, next)}>; rel="next"` }
+  const link = next === undefined ? {} : nextLink(request, query, { cursor: next })
   return conditionalReply(jsonTextReply(rowsJson, link), request)
 }
 
-/** Repeats the text of the parameters that were sent, because a parsed value can differ: a parsed time is a number. */
-function nextAddress(request: HttpRequest, query: PageQuery, cursor: string): string {
+/**
+ * The header with the address of the next page: the same query with another position. Repeats the text of the parameters that
+ * were sent, because a parsed value can differ: a parsed time is a number.
+ */
+export function nextLink(
+  request: HttpRequest,
+  query: Readonly<Record<string, unknown>>,
+  position: Readonly<Record<string, string>>,
+): { readonly Link: string } {
   const sentParameters = new URLSearchParams(request.query)
   const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries({ ...query, cursor: undefined })) {
-    if (value !== undefined) parameters.set(name, sentParameters.get(name) ?? String(value))
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined && !(name in position)) {
+      parameters.set(name, sentParameters.get(name) ?? String(value))
+    }
   }
-  parameters.set('cursor', cursor)
-  return `${request.path}?${parameters}`
+  for (const [name, value] of Object.entries(position)) parameters.set(name, value)
+  return { Link: `<${request.path}?${parameters}>; rel="next"` }
 }
 
 export function matchesTag(ifNoneMatch: string | null, tag: string): boolean {
@@ -327,6 +344,11 @@ export function chooseCoding<Offered extends string>(
   }
   const identityWeight = weights.get('identity') ?? 0
   return best === undefined || weightOf(best) < identityWeight ? undefined : best
+}
+
+/** Whether an Accept header names this media type, and does not prefer JSON. */
+export function prefersType(mediaType: string, accept: string | null): boolean {
+  return chooseCoding(['application/json', mediaType], accept) === mediaType
 }
 
 export const IF_MATCH_HEADER = {

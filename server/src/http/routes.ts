@@ -1,8 +1,14 @@
 import { adjustInventory, getAdjustment, listAdjustments, reverseAdjustment } from './adjustments.ts'
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
-import { inventoryEvents } from './events.ts'
+import { inventoryEvents, listEvents } from './events.ts'
 import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
-import { getAvailability, getInventoryItem, listInventory, updateInventory } from './inventory.ts'
+import {
+  getAvailability,
+  getInventoryItem,
+  listAvailability,
+  listInventory,
+  updateInventory,
+} from './inventory.ts'
 import {
   createKey,
   createPairingCode,
@@ -19,6 +25,7 @@ import { getLimits } from './limits.ts'
 import type { Operation } from './operation.ts'
 import { cancelOrder, createOrder, createOrders, getOrder, listOrders, updateOrder } from './orders.ts'
 import { createPet, getCatalogPet, getPet, listCatalog, removePet, updatePet, upsertPets } from './pets.ts'
+import { getMovementReport } from './reports.ts'
 import { searchInventory } from './search.ts'
 import {
   createWebhook,
@@ -37,12 +44,14 @@ import {
 const OPERATIONS_BY_ID = {
   listInventory,
   inventoryEvents,
+  listEvents,
   getInventoryItem,
   updateInventory,
   adjustInventory,
   listAdjustments,
   getAdjustment,
   reverseAdjustment,
+  listAvailability,
   getAvailability,
   listInventoryHistory,
   listRecentChanges,
@@ -65,6 +74,7 @@ const OPERATIONS_BY_ID = {
   getOrder,
   updateOrder,
   cancelOrder,
+  getMovementReport,
   listWebhooks,
   createWebhook,
   getWebhook,

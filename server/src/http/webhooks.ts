@@ -394,7 +394,8 @@ async function changeWebhook<
   replies: Parameters<typeof commitAndReply<Type>>[3],
 ): Promise<Reply> {
   const reply = await commitAndReply<Type>(input, services, command, replies)
-  await services.deliveries.applyChange(command.webhookId)
+  // A refused change leaves the deliveries as they are.
+  if (reply.status < 400) await services.deliveries.applyChange(command.webhookId)
   return reply
 }
 

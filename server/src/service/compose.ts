@@ -200,6 +200,7 @@ async function openServices(config: Config, store: Store, { clock, logger, metri
     webhookSender,
     deliveries,
     testedWebhooks: new Set<bigint>(),
+    timeZone: config.timeZone,
   }
 }
 

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { KeyEnvironment } from '../core/keys/api-key.ts'
+import { timeZoneName } from '../core/reports/days.ts'
 import { parseDateTime } from '../core/values/rfc3339.ts'
 import { withoutPassword } from '../store/opening.ts'
 
@@ -39,6 +40,11 @@ export const SETTINGS = {
     help: 'connections to PostgreSQL per process',
     parse: wholeNumber(2, 1_000),
   },
+  minFreeDiskMebibytes: {
+    fallback: '256',
+    help: 'changes of a SQLite database are refused while its disk has less space free than this',
+    parse: wholeNumber(0, 1_000_000),
+  },
   baseUrl: {
     fallback: '',
     help: 'production address in the contract; ends in /v1; the listening address by default',
@@ -63,6 +69,11 @@ export const SETTINGS = {
     fallback: '2030-12-05',
     help: 'day from which GET /pets/{petId} answers 410',
     parse: day,
+  },
+  timeZone: {
+    fallback: 'UTC',
+    help: 'where a day of a report begins: a time zone such as Europe/Berlin',
+    parse: timeZone,
   },
   webhookPrivateAddresses: {
     fallback: 'off',
@@ -260,6 +271,13 @@ function proxyCount(text: string): number {
   if (/^(?:on|true)$/i.test(text)) return 1
   if (/^\d{1,2}$/.test(text)) return Number(text)
   throw new InvalidValue('off, on, or a number of proxies from 0 to 99')
+}
+
+function timeZone(text: string): string {
+  const name = timeZoneName(text)
+  if (name === undefined)
+    throw new InvalidValue('a time zone of the IANA database such as Europe/Berlin or UTC')
+  return name
 }
 
 function day(text: string): Date {

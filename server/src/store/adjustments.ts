@@ -61,6 +61,7 @@ async function readAdjustments(database: RowSource, ids: readonly bigint[]): Pro
     `SELECT ${LINE_COLUMNS} FROM log WHERE id IN (${placeholders(ids.length)}) AND document = id`,
     ...ids,
   )
+  if (firstRows.length === 0) return []
   const rows = [...firstRows, ...(await readLaterLines(database, firstRows))]
   const reversals = await readReversals(database, firstRows)
   const linesByDocument = Map.groupBy(rows, ({ document }) => document)

@@ -41,24 +41,23 @@ export const stockFromFacts = (petId: string, condition = 'true') => `
   ) AS count`
 
 /** The time from which the log is complete. No row if nothing was pruned; null if everything was. */
-const historyStart = ({ isLogPruned }: Dialect) =>
+export const historyStart = ({ isLogPruned }: Dialect) =>
   `SELECT (SELECT at FROM log ORDER BY id LIMIT 1) AS start FROM log_state WHERE ${isLogPruned}`
 
 /** The latest time that a Date can have. */
 const END_OF_TIME = 8.64e15
 
+/** `undefined` if nothing was pruned, END_OF_TIME if everything was. */
+export function toHistoryStart([row]: readonly unknown[]): number | undefined {
+  if (row === undefined) return undefined
+  const { start } = row as { readonly start: bigint | null }
+  return start === null ? END_OF_TIME : Number(start)
+}
+
 function factStatement(dialect: Dialect, question: FactQuestion): FactStatement {
   switch (question.type) {
     case 'history_start':
-      return {
-        text: historyStart(dialect),
-        values: [],
-        toAnswer: ([row]) => {
-          if (row === undefined) return undefined
-          const { start } = row as { readonly start: bigint | null }
-          return start === null ? END_OF_TIME : Number(start)
-        },
-      }
+      return { text: historyStart(dialect), values: [], toAnswer: toHistoryStart }
     case 'later_units':
       return {
         text: `SELECT CAST(coalesce(sum(delta), 0) AS BIGINT) AS units FROM log

@@ -1,4 +1,4 @@
-import { type Order, type OrderState, orderAt } from '../core/orders/order.ts'
+import { type Availability, type Order, type OrderState, orderAt } from '../core/orders/order.ts'
 import type { CustomerSearch, OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/field.ts'
@@ -14,7 +14,11 @@ export function orderMethods(
   database: Pick<SqlDatabase, 'rows' | 'dialect'>,
   clock: StoreClock,
 ): Omit<OrderStore, 'orderTotals'> {
-  const { indexedBy } = database.dialect
+  const { indexedBy, idsInJsonArray, joinByIndex } = database.dialect
+  // An expired hold is stored as open until it is released.
+  const availabilityColumns = `pet_id, quantity, CASE WHEN reserved = 0 THEN 0 ELSE reserved - (
+    SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
+    WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${clock.nowSql('$2')})`)}) END AS reserved`
   return {
     findOrder: async (orderId) => {
       const [row] = await database.rows<TimedOrderRow>(
@@ -32,16 +36,22 @@ export function orderMethods(
     },
 
     findAvailability: async (petId) => {
-      const [row] = await database.rows<{ quantity: bigint; reserved: bigint; expired: bigint }>(
-        `SELECT quantity, reserved, (
-            SELECT CAST(coalesce(sum(quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
-            WHERE pet_id = $1 AND ${isExpiredSql(clock.nowSql('$2'))}) AS expired
-          FROM stock WHERE pet_id = $1`,
+      const [row] = await database.rows<AvailabilityRow>(
+        `SELECT ${availabilityColumns} FROM stock WHERE pet_id = $1`,
         petId,
         clock.processTime(),
       )
-      if (row === undefined) return undefined
-      return { petId, quantity: Number(row.quantity), reserved: Number(row.reserved - row.expired) }
+      return row === undefined ? undefined : toAvailability(row)
+    },
+
+    listAvailability: async (petIds) => {
+      const rows = await database.rows<AvailabilityRow>(
+        `SELECT ${availabilityColumns} FROM (${idsInJsonArray('$1')}) AS listed
+          ${joinByIndex('stock', 'stock.pet_id = listed.id')} ORDER BY pet_id`,
+        `[${petIds}]`,
+        clock.processTime(),
+      )
+      return rows.map(toAvailability)
     },
 
     countOpenOrders: async () => {
@@ -67,6 +77,16 @@ export function orderMethods(
       return [...new Set(rows.map(({ pet_id }) => pet_id))]
     },
   }
+}
+
+interface AvailabilityRow {
+  readonly pet_id: bigint
+  readonly quantity: bigint
+  readonly reserved: bigint
+}
+
+function toAvailability({ pet_id, quantity, reserved }: AvailabilityRow): Availability {
+  return { petId: pet_id, quantity: Number(quantity), reserved: Number(reserved) }
 }
 
 function toOrderAtReadTime(row: TimedOrderRow): Order {

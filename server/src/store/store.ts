@@ -2,6 +2,7 @@ import type { CatalogStore } from '../core/catalog/catalog-store.ts'
 import type { KeyStore } from '../core/keys/key-store.ts'
 import type { LimitStore } from '../core/limits/limit-store.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
+import type { ReportStore } from '../core/reports/report-store.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { ContentStore } from '../core/transfer/copy.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
@@ -18,6 +19,7 @@ export interface Store
     EventStore,
     CatalogStore,
     OrderStore,
+    ReportStore,
     KeyStore,
     LimitStore,
     WebhookStore,

@@ -104,8 +104,8 @@ export function expectedColumns(
 }
 
 /**
- * The columns that SQL adds, such as `stock.quantity`. Parses CREATE TABLE with one column per line, and ALTER TABLE with ADD
- * COLUMN. A test compares the result with the columns that the databases create.
+ * The columns that SQL adds or renames, such as `stock.quantity`. Parses CREATE TABLE with one column per line, and ALTER TABLE
+ * with ADD COLUMN and RENAME COLUMN. A test compares the result with the columns that the databases create.
  */
 function addedColumns(sql: string): string[] {
   const created = [...sql.matchAll(/CREATE (?:UNLOGGED )?TABLE (\w+) \(\n(.*?)\n {2}\)/gs)].flatMap(
@@ -113,7 +113,9 @@ function addedColumns(sql: string): string[] {
       [...body.matchAll(/^ {4}([a-z]\w*) /gm)].map(([, column]) => `${table}.${column}`),
   )
   const altered = [...sql.matchAll(/ALTER TABLE (\w+)([^;]*)/g)].flatMap(([, table, changes = '']) =>
-    [...changes.matchAll(/ADD COLUMN (\w+)/g)].map(([, column]) => `${table}.${column}`),
+    [...changes.matchAll(/(?:ADD COLUMN|RENAME COLUMN \w+ TO) (\w+)/g)].map(
+      ([, column]) => `${table}.${column}`,
+    ),
   )
   return [...created, ...altered]
 }

@@ -68,12 +68,14 @@ describe('petstore check', () => {
       INSERT INTO categories (id, name) VALUES (1, 'Dogs');
       INSERT INTO pets (id, name, words, category_id) VALUES (1, 'a', 'a', 1), (2, 'b', 'b', 1);
       INSERT INTO stock (pet_id, quantity, status) VALUES (1, 5, 'sold');
-      INSERT INTO log (id, kind, pet_id, before, after, at, key_id, status) VALUES (1, 'change', 1, 5, 6, 1, 'k', 'sold');
+      UPDATE stock SET counted_at = 1;
+      INSERT INTO log (id, document, kind, pet_id, before, after, counted, at, key_id, status)
+        VALUES (1, 1, 'change', 1, 5, 6, 6, 1, 'k', 'sold');
     `)
     const { exitCode, stdout } = await check()
     expect(exitCode).toBe(1)
     expect(stdout).toContain(
-      'pets whose stock was edited by hand, because it differs from their history: 1 (1)',
+      'pets whose stock was edited by hand, because it differs from their latest count and the adjustments since: 1 (1)',
     )
     expect(stdout).toContain('pets without a stock entry: 1 (2)')
   })

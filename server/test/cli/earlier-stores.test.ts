@@ -105,8 +105,8 @@ describe.each(RELEASES)('a store of release %s', (release) => {
     await output(url, 'migrate')
     expect(await output(url, 'check')).toContain('✓ the database is intact')
     expect((await exported(url)).slice(1)).toEqual([
-      '1,Beagle puppy,1,available,2,4006381333931,,Dogs',
-      '2,"Käfig, groß",1,pending,6,,4,Dogs',
+      '1,Beagle puppy,1,available,2,4006381333931,,,Dogs',
+      '2,"Käfig, groß",1,pending,6,,4,,Dogs',
       '',
     ])
     expect(await output(url, 'export', '--categories')).toContain('1,Dogs,2\n2,Cats,\n')
@@ -117,8 +117,19 @@ describe.each(RELEASES)('a store of release %s', (release) => {
       ['Reader', 'paused'],
     ])
     expect(await query('SELECT id FROM webhooks')).toHaveLength(1)
-    const changes = await query("SELECT before, after FROM log WHERE kind = 'change' AND pet_id = 2")
-    expect(changes.map(({ before, after }) => [Number(before), Number(after)])).toEqual([[10, 6]])
+    const facts = await query(
+      'SELECT document, id, before, after, delta, counted, at FROM log WHERE document IS NOT NULL AND pet_id = 2 ORDER BY id',
+    )
+    const lines = facts.map(({ document, id, before, after, delta, counted }) => [
+      document === id,
+      ...[before, after, delta, counted].map((value) => (value === null ? null : Number(value))),
+    ])
+    expect(lines).toEqual([
+      [true, 0, 10, null, 10],
+      [true, 10, 6, -4, null],
+    ])
+    const [stock] = await query('SELECT counted_at, moved_at FROM stock WHERE pet_id = 2')
+    expect(stock).toEqual({ counted_at: facts[0]?.at, moved_at: facts[1]?.at })
     await drop()
   })
 

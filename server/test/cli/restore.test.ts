@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
+import { change } from '../store/plain-rows.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { openMachine, printedBlocks, unitCommands } from './printed-commands.ts'
 import { runCommand } from './run-command.ts'
@@ -154,7 +155,7 @@ test('docs/backup.md: backup by hand, and restore, exactly as printed', async ()
 
     const data = join(cwd, 'data')
     const store = await openStore(`sqlite:${join(data, 'petstore.db')}`, { tables: 'require_current_tables' })
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 9 }], keyId: 'key_a', at: 1 }])
+    await store.changeStock([change(1n, 9)])
     await store.close()
     const outcome = await machine.run(restore, env)
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
@@ -189,7 +190,7 @@ test('the job of petstore-prune.timer removes old changes', async () => {
   const at = Date.now() - 100 * 86_400_000
   const store = await openStore(database, { tables: 'migrate', clock: () => at })
   await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
-  await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 9 }], keyId: 'key_a', at }])
+  await store.changeStock([change(1n, 9, { at })])
   await store.close()
   const machine = openMachine()
   try {

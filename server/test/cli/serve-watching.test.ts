@@ -1,12 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { closeSync, constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CERTIFICATE, OTHER_PRIVATE_KEY, PRIVATE_KEY } from '../../../wire/test/test-certificate.ts'
 import { VERSION } from '../../src/core/values/version.ts'
-import { freePort } from '../support/free-port.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
-import { until } from '../support/until.ts'
 import { startPetstore } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
@@ -97,31 +95,6 @@ describe('petstore serve: logs', () => {
       { level: 'info', message: 'stopped' },
     ])
     expect(output()).not.toContain('pst_demo_free')
-  })
-
-  test('a reader of the log that stalls delays neither requests nor the stop', async () => {
-    const fifo = join(cwd, 'fifo')
-    Bun.spawnSync(['mkfifo', fifo])
-    // Opened for both, so that opening it does not wait for the other end.
-    const reader = openSync(fifo, constants.O_RDWR)
-    const port = String(freePort())
-    const program = startPetstore(['serve', '--demo', '--port', port, '--log-requests', 'all'], {
-      cwd,
-      through: ['/bin/sh', '-c', `exec "$@" > ${fifo}`, 'sh'],
-    })
-    const list = () =>
-      fetch(`http://127.0.0.1:${port}/v1/inventory`, {
-        headers: { Authorization: 'Bearer pst_demo_enterprise' },
-      }).then(
-        ({ status }) => status,
-        () => undefined,
-      )
-    await until(async () => (await list()) === 200)
-    // Far more than a pipe holds.
-    for (let sent = 0; sent < 400; sent++) expect(await list()).toBe(200)
-    program.kill('SIGTERM')
-    expect(await program.exited).toBe(0)
-    closeSync(reader)
   })
 
   test('it keeps serving if the reader of its log goes away', async () => {

@@ -3,21 +3,17 @@ import fc from 'fast-check'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { AdjustmentChange, CommandOf, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { ANSWERS_KEPT_MS, answerId, decide, idempotencyKeysOf } from '../../src/core/stock/decide.ts'
-import type { InventoryItem, LockedEntry } from '../../src/core/stock/inventory.ts'
+import { type FactAnswer, type FactQuestion, questionId } from '../../src/core/stock/facts.ts'
+import type { InventoryItem } from '../../src/core/stock/inventory.ts'
 import { refusal } from '../../src/core/stock/refusal.ts'
-import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
+import { DAY } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
+import { entryWith } from '../store/plain-rows.ts'
 
-const state = (quantity: number): LockedEntry => ({
-  quantity,
-  status: 'available',
-  reserved: 0,
-  lowStockAt: null,
-})
 const item = (petId: bigint, quantity: number): InventoryItem => ({ petId, quantity, status: 'available' })
 const FOUND = new Map([
-  [1n, state(3)],
-  [2n, state(MAX_QUANTITY)],
+  [1n, entryWith(3)],
+  [2n, entryWith(MAX_QUANTITY)],
 ])
 
 const adjustment = (...changes: readonly AdjustmentChange[]): CommandOf<'adjust'> => ({
@@ -74,10 +70,12 @@ describe('the decision on an adjustment', () => {
     const [outcome] = outcomes
     if (outcome === undefined || !('items' in outcome || 'failures' in outcome)) throw new Error('other')
     if ('items' in outcome) {
-      expect(outcome.items).toEqual(changes.map(({ petId }, index) => item(petId, Number(result[index]))))
-      expect(records.filter(isQuantityRecord).map(({ petId, after }) => item(petId, after))).toEqual([
-        ...outcome.items,
-      ])
+      expect(outcome.items).toEqual(
+        changes.map(({ petId = 0n }, index) => item(petId, Number(result[index]))),
+      )
+      expect(
+        records.filter((record) => record.kind === 'change').map(({ petId, after }) => item(petId, after)),
+      ).toEqual([...outcome.items])
       return
     }
     const codes = changes.map((_, index) => outcome.failures.find((failure) => failure.index === index)?.code)
@@ -120,7 +118,7 @@ describe('the decision on an adjustment', () => {
   ])('with keepReserved, %s', (_, change, isExpired, result) => {
     const hold: Order = { id: 1n, petId: 1n, quantity: 3, state: 'open', createdAt: 1, expiresAt: 5 }
     const request = { ...adjustment({ petId: 1n, ...change } as AdjustmentChange), keepReserved: true }
-    const found = new Map([[1n, { ...state(4), reserved: 3 }]])
+    const found = new Map([[1n, entryWith(4, { reserved: 3 })]])
     const orders = { now: 5, orders: new Map(), expiredHolds: isExpired ? [hold] : [], newIds: [] }
     const [outcome] = shown(decide([request], found, { orders }))
     if (typeof result === 'number') expect(outcome).toMatchObject({ items: [{ quantity: result }] })
@@ -128,26 +126,55 @@ describe('the decision on an adjustment', () => {
   })
 
   test('without keepReserved, reserved units may be taken', () => {
-    const found = new Map([[1n, { ...state(4), reserved: 3 }]])
+    const found = new Map([[1n, entryWith(4, { reserved: 3 })]])
     expect(decide([adjustment({ petId: 1n, delta: -2 })], found).results).toMatchObject([{ type: 'done' }])
   })
 
-  test('changes carry reason and reference, and an unchanged quantity is not written', () => {
+  test('changes carry reason and reference, and a count that confirms the quantity is written too', () => {
     const request = adjustment({ petId: 1n, quantity: 3 }, { petId: 2n, delta: -1 })
     const { records } = decide([request], FOUND)
-    expect(records.filter(isQuantityRecord).map(({ petId, by }) => [petId, by.reason, by.reference])).toEqual(
-      [[2n, 'received', 'PO-1']],
-    )
+    expect(
+      records
+        .filter((record) => record.kind === 'change')
+        .map(({ petId, by }) => [petId, by.reason, by.reference]),
+    ).toEqual([
+      [1n, 'received', 'PO-1'],
+      [2n, 'received', 'PO-1'],
+    ])
   })
 
   test('a rejected adjustment does not affect those before and after it', () => {
     const requests = [adjustment({ petId: 1n, delta: 1 }), adjustment({ petId: 1n, delta: -9 })]
     const { results: outcomes, records } = decide([...requests, adjustment({ petId: 1n, delta: -4 })], FOUND)
-    expect(outcomes[2]).toEqual({ type: 'done', items: [item(1n, 0)] })
-    expect(records.filter(isQuantityRecord).map(({ before, after }) => [before, after])).toEqual([
+    expect(outcomes[2]).toMatchObject({ type: 'done', items: [item(1n, 0)] })
+    expect(
+      records.filter((record) => record.kind === 'change').map(({ before, after }) => [before, after]),
+    ).toEqual([
       [3, 4],
       [4, 0],
     ])
+  })
+
+  test('with onConflict skip, lines that fail because of the stock are left out, unless all do', () => {
+    const skip = { onConflict: 'skip' } as const
+    const failing = [
+      { petId: 1n, delta: -9 },
+      { petId: undefined, barcode: 'X1', delta: 1 },
+    ] as const
+    const [outcome] = decide(
+      [{ ...adjustment({ petId: 2n, delta: -1 }, ...failing), ...skip }],
+      FOUND,
+    ).results
+    const skipped = [
+      { index: 1, petId: 1n, code: 'insufficient_stock', available: 3 },
+      { index: 2, code: 'not_found', message: 'no pet has the barcode X1' },
+    ]
+    expect(outcome).toMatchObject({ type: 'done', items: [{ petId: 2n }], skipped })
+    expect(shown(decide([{ ...adjustment(...failing), ...skip }], FOUND))).toMatchObject([
+      skipped.map(({ code }, index) => ({ index, code })),
+    ])
+    const invalid = { ...adjustment({ petId: 1n, delta: 1 }, { petId: 2n, delta: 1 }), ...skip }
+    expect(shown(decide([invalid], FOUND))).toMatchObject([[{ index: 1, code: 'invalid_request' }]])
   })
 
   test('deciding on a duplicate pet in one adjustment throws', () => {
@@ -163,7 +190,7 @@ describe('the decision on an adjustment', () => {
         const {
           results: outcomes,
           records,
-          quantities,
+          entries,
         } = decide(
           all.map((changes) => adjustment(...changes)),
           FOUND,
@@ -174,17 +201,80 @@ describe('the decision on an adjustment', () => {
           for (const { petId, delta } of all[index] ?? []) sum.set(petId, (sum.get(petId) ?? 0) + delta)
           for (const { petId, quantity } of outcome.items) expect(quantity).toBe(sum.get(petId) ?? -1)
         }
-        for (const { after } of records.filter(isQuantityRecord)) expect(after).toBeGreaterThanOrEqual(0)
-        for (const [petId, quantity] of quantities) expect(quantity).toBe(sum.get(petId) ?? -1)
+        for (const { after } of records.filter((record) => record.kind === 'change'))
+          expect(after).toBeGreaterThanOrEqual(0)
+        for (const [petId, { entry }] of entries) expect(entry?.quantity).toBe(sum.get(petId) ?? -1)
       }),
     )
+  })
+})
+
+describe('the time of an adjustment', () => {
+  const COUNTED = 100 * DAY
+  const MOVED = COUNTED + 10
+  const NOW = COUNTED + DAY
+  const entries = new Map([[1n, entryWith(10, { countedAt: COUNTED, movedAt: MOVED })]])
+  const laterUnits = (time: number): readonly [FactQuestion, FactAnswer] => [
+    { type: 'later_units', petId: 1n, time },
+    -4,
+  ]
+  const decideAt = (
+    occurredAt: number | undefined,
+    what: { readonly delta: number } | { readonly quantity: number },
+    { at = NOW, historyStart }: { readonly at?: number; readonly historyStart?: number } = {},
+  ) => {
+    const known: readonly (readonly [FactQuestion, FactAnswer])[] = [
+      [{ type: 'history_start' }, historyStart],
+      ...(occurredAt === undefined ? [] : [laterUnits(occurredAt)]),
+    ]
+    const facts = new Map(known.map(([question, answer]) => [questionId(question), answer]))
+    return decide([{ ...adjustment({ petId: 1n, ...what }), at, occurredAt }], entries, { facts }).results[0]
+  }
+
+  test.each([
+    ['a movement before the latest count', COUNTED - 1, { delta: 3 }, 'already_counted', 10],
+    ['a movement in the millisecond of the count', COUNTED, { delta: 3 }, 'applied', 13],
+    ['a count before the latest', COUNTED - 1, { quantity: 3 }, 'superseded', 10],
+    ['a count before later movements', MOVED - 1, { quantity: 9 }, 'applied', 5],
+    ['a count after all movements', MOVED, { quantity: 9 }, 'applied', 9],
+  ])('decides the effect of %s', (_, occurredAt, what, effect, after) => {
+    expect(decideAt(occurredAt, what)).toMatchObject({ document: { occurredAt, lines: [{ effect, after }] } })
+  })
+
+  test('is now by default, and not before earlier facts of the pet', () => {
+    expect(decideAt(undefined, { delta: 1 })).toMatchObject({ document: { occurredAt: NOW } })
+    expect(decideAt(undefined, { delta: 1 }, { at: COUNTED })).toMatchObject({
+      document: { occurredAt: MOVED },
+    })
+  })
+
+  test('is refused once it is 30 days ago, or before the history begins', () => {
+    const at = COUNTED + 30 * DAY
+    expect(decideAt(COUNTED, { delta: 1 }, { at })).toMatchObject({ type: 'done' })
+    const late = expect.stringContaining('it happened more than 30 days ago')
+    expect(decideAt(COUNTED - 1, { delta: 1 }, { at })).toMatchObject({ type: 'too_late', message: late })
+    const historyStart = COUNTED + 1
+    expect(decideAt(COUNTED, { delta: 1 }, { historyStart })).toMatchObject({ type: 'too_late' })
+  })
+
+  test('a late count that movements since would take below zero is refused', () => {
+    expect(decideAt(MOVED - 1, { quantity: 3 })).toMatchObject({
+      failures: [{ code: 'insufficient_stock', available: 3 }],
+    })
+  })
+
+  test('a decision without the facts that it needs names all of them', () => {
+    const late = { ...adjustment({ petId: 1n, quantity: 9 }), at: NOW, occurredAt: COUNTED }
+    const questions = [{ type: 'history_start' }, laterUnits(COUNTED)[0]]
+    expect(() => decide([late], entries)).toThrow(expect.objectContaining({ questions }))
   })
 })
 
 describe('the decision on a request with an idempotency key', () => {
   const one = adjustment({ petId: 1n, delta: 1 })
   const remembered = (at: number) => {
-    const answer = { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: 'as before', at }
+    const forgetAt = at + ANSWERS_KEPT_MS
+    const answer = { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: 'as before', forgetAt }
     return new Map([[answerId(answer), answer]])
   }
 
@@ -200,7 +290,13 @@ describe('the decision on a request with an idempotency key', () => {
     ])
     expect(records).toHaveLength(1)
     expect(answers).toEqual([
-      { keyId: 'key_a', idempotencyKey: 'k', fingerprint: 'f', answer: '1 made', at: 7 },
+      {
+        keyId: 'key_a',
+        idempotencyKey: 'k',
+        fingerprint: 'f',
+        answer: '1 made',
+        forgetAt: 7 + ANSWERS_KEPT_MS,
+      },
     ])
   })
 
@@ -223,8 +319,14 @@ describe('the decision on a request with an idempotency key', () => {
     const request = keyed('k', 'g', { ...one, at: ANSWERS_KEPT_MS })
     expect(decide([request], FOUND, { answers: remembered(1) }).results).toEqual([{ type: 'key_reused' }])
     expect(decide([request], FOUND, { answers: remembered(0) }).answers).toMatchObject([
-      { fingerprint: 'g', at: ANSWERS_KEPT_MS },
+      { fingerprint: 'g', forgetAt: 2 * ANSWERS_KEPT_MS },
     ])
+  })
+
+  test('a request that says when it happened is remembered for 31 days', () => {
+    const facts = new Map([[questionId({ type: 'history_start' }), undefined]])
+    const dated = keyed('k', 'f', { ...one, occurredAt: 7 })
+    expect(decide([dated], FOUND, { facts }).answers).toMatchObject([{ forgetAt: 7 + 31 * DAY }])
   })
 
   test('rejections that depend on the stock are stored, invalid requests are not', () => {

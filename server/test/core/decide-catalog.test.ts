@@ -5,6 +5,7 @@ import type { NewPet, Pet, PetPatch, PetUpsert } from '../../src/core/catalog/pe
 import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
+import { change as countOf, entryWith } from '../store/plain-rows.ts'
 
 const BY = { keyId: 'key_a', at: 7 }
 const REX: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', barcode: 'A' }
@@ -25,13 +26,13 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
 })
 const upsert = (...pets: PetUpsert[]) => ({ type: 'upsert_pets' as const, ...BY, canChangeStock: true, pets })
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
-const set = (petId: bigint, quantity: number): Command => ({ type: 'adjust', ...BY, changes: [{ petId, quantity }] })
+const set = (petId: bigint, quantity: number): Command => countOf(petId, quantity, BY)
 
 /** Rex and Tom, with ten and two units. */
 function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, reserved = 0) {
   const stock = new Map<bigint, LockedEntry>([
-    [1n, { quantity: 10, status: 'available', reserved, lowStockAt: null }],
-    [2n, { quantity: 2, status: 'pending', reserved: 0, lowStockAt: 3 }],
+    [1n, entryWith(10, { reserved })],
+    [2n, entryWith(2, { status: 'pending', lowStockAt: 3 })],
   ])
   return decide(asked, stock, {
     catalog: {
@@ -57,6 +58,8 @@ const UNKNOWN_PET = { type: 'unknown_pet' }
 const words = (asked: readonly Command[], more: Partial<LockedCatalog> = {}) =>
   decided(asked, more).results.map((outcome): unknown => {
     if ('pet' in outcome) return `${outcome.pet.id} ${outcome.pet.barcode ?? '-'}`
+    if ('items' in outcome) return outcome.items[0]?.quantity
+    if ('failures' in outcome) return outcome.failures[0]?.code
     return outcome
   })
 
@@ -125,15 +128,7 @@ describe('pets', () => {
         ],
         ...[remove(7n), set(7n, 2)],
       ],
-      [
-        '7 C',
-        '7 D',
-        { type: 'done', item: { petId: 7n, quantity: 1, status: 'available' } },
-        DONE,
-        UNKNOWN_PET,
-        UNKNOWN_PET,
-        UNKNOWN_PET,
-      ],
+      ['7 C', '7 D', 1, DONE, UNKNOWN_PET, UNKNOWN_PET, 'not_found'],
     ],
     [
       'do not exist until they are created',
@@ -163,7 +158,7 @@ describe('pets', () => {
   })
 
   test('the final state is written, and the log has every step', () => {
-    const { records, quantities, catalog } = decided([
+    const { records, entries, catalog } = decided([
       ...[
         set(1n, 9),
         patch(1n, { status: 'sold' }),
@@ -175,21 +170,17 @@ describe('pets', () => {
     ])
     expect(catalog?.pets).toEqual(
       new Map([
-        [
-          1n,
-          {
-            pet: { ...REX, status: 'sold', categoryId: 2n },
-            entry: { quantity: 8, status: 'sold', reserved: 0, lowStockAt: 5 },
-          },
-        ],
+        [1n, { ...REX, status: 'sold', categoryId: 2n }],
         [7n, undefined],
-        [
-          2n,
-          {
-            pet: { id: 2n, name: 'New', categoryId: 1n, status: 'available', barcode: 'B' },
-            entry: { quantity: 1, status: 'available', reserved: 0, lowStockAt: null },
-          },
-        ],
+        [2n, { id: 2n, name: 'New', categoryId: 1n, status: 'available', barcode: 'B' }],
+      ]),
+    )
+    const countedAt = BY.at
+    expect(entries).toEqual(
+      new Map([
+        [1n, { entry: entryWith(8, { status: 'sold', lowStockAt: 5, countedAt }), isNew: false }],
+        [7n, { entry: undefined, isNew: true }],
+        [2n, { entry: entryWith(1, { countedAt }), isNew: false }],
       ]),
     )
     expect(
@@ -208,7 +199,6 @@ describe('pets', () => {
       ['removed', 2n, 'pending'],
       ['pet', 2n, 'available'],
     ])
-    expect(quantities).toEqual(new Map([[1n, 8]]))
   })
 
   test('a pet with open orders is not removed, and the error names the reserved units', () => {
@@ -223,12 +213,8 @@ describe('pets', () => {
 
   test('quantity and reserved units stay when anything else changes', () => {
     const decision = decided([patch(1n, { name: 'Max', status: 'sold', lowStockAt: 1 })], {}, 4)
-    expect(decision.catalog?.pets.get(1n)?.entry).toEqual({
-      quantity: 10,
-      reserved: 4,
-      status: 'sold',
-      lowStockAt: 1,
-    })
+    const entry = entryWith(10, { reserved: 4, status: 'sold', lowStockAt: 1 })
+    expect(decision.entries.get(1n)?.entry).toEqual(entry)
   })
 })
 
@@ -316,13 +302,13 @@ describe('batches of pets', () => {
   })
 
   test('log the record, then the quantity with its reason, then the crossing', () => {
-    const { records, catalog } = decided([upsert({ id: 2n, quantity: 9, name: 'Tim' })])
+    const { records, entries } = decided([upsert({ id: 2n, quantity: 9, name: 'Tim' })])
     expect(records).toMatchObject([
       { kind: 'pet', petId: 2n, after: 2 },
       { kind: 'change', petId: 2n, before: 2, after: 9, by: { reason: 'corrected' } },
       { kind: 'recovered', petId: 2n },
     ])
-    expect(catalog?.pets.get(2n)?.entry.quantity).toBe(9)
+    expect(entries.get(2n)?.entry?.quantity).toBe(9)
   })
 })
 
@@ -425,17 +411,15 @@ describe('categories', () => {
     const categories = new Map([DOGS, CATS].map((category) => [category.id, { ...category, lowStockAt: 12 }]))
     const decision = decided([apply(1n, 2n, 404n)], { categories })
     expect(decision.results).toEqual([DONE])
-    expect(decision.catalog?.thresholds).toEqual(new Map([[1n, 12]]))
     expect(decision.records).toMatchObject([{ kind: 'low', petId: 1n, entry: { lowStockAt: 12 } }])
     expect(decision.catalog?.pets.size).toBe(0)
   })
 
   test('a threshold that the same commit changes again has its last value', () => {
     const changed = decided([change(1n, { lowStockAt: 2 }), apply(1n), patch(1n, { lowStockAt: 11 })])
-    expect(changed.catalog?.thresholds).toEqual(new Map([[1n, 11]]))
-    expect(changed.low).toEqual(new Map([[1n, true]]))
+    expect(changed.entries.get(1n)?.entry).toMatchObject({ lowStockAt: 11 })
     const removed = decided([change(1n, { lowStockAt: 2 }), apply(1n), remove(1n)])
-    expect(removed.catalog?.thresholds.size).toBe(0)
+    expect(removed.entries.get(1n)?.entry).toBeUndefined()
   })
 
   test('the name of a removed or renamed category is free, and that of a new one is not', () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { isExpired, type Order } from '../../src/core/orders/order.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
+import { change, entryWith } from '../store/plain-rows.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
@@ -31,7 +31,7 @@ const creation = fc
   .map((draft): Command => ({ type: 'create_order' as const, ...BY, order: draft }))
 const setting = fc
   .record({ petId: pet, quantity: fc.integer({ min: 0, max: 9 }) })
-  .map((change): Command => ({ type: 'set_quantity', ...BY, ...change }))
+  .map(({ petId, quantity }): Command => change(petId, quantity))
 const update = fc.record({
   orderId: fc.bigInt({ min: 1n, max: 7n }),
   update: fc.constantFrom(
@@ -61,12 +61,7 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
       )
       const decision = decide(
         sent,
-        new Map(
-          PETS.map((petId) => [
-            petId,
-            { quantity, status: 'available', reserved: heldOf(petId, all), lowStockAt: null },
-          ]),
-        ),
+        new Map(PETS.map((petId) => [petId, entryWith(quantity, { reserved: heldOf(petId, all) })])),
         {
           orders: {
             now: NOW,
@@ -81,14 +76,14 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
       const current = new Map(found)
       const shelf = new Map(PETS.map((petId) => [petId, quantity]))
       for (const row of decision.records) {
-        if (isQuantityRecord(row)) {
+        if (row.kind === 'change') {
           expect(row.before).toBe(shelf.get(row.petId) as number)
           shelf.set(row.petId, row.after)
           continue
         }
         if (row.kind !== 'order') throw new Error(`${row.kind} was made`)
-        const { order, change } = row
-        if (change === 'created') {
+        const { order } = row
+        if (row.change === 'created') {
           const available = (shelf.get(order.petId) ?? 0) - heldOf(order.petId, current.values())
           expect(available).toBeGreaterThanOrEqual(order.quantity)
         }
@@ -99,7 +94,7 @@ test('for any requests, reserved is the sum of the open orders, and no unit is g
       for (const order of decision.orders?.changed ?? []) written.set(order.id, order)
       expect(written).toEqual(current)
       for (const petId of PETS) {
-        const reserved = decision.reserved.get(petId) ?? heldOf(petId, all)
+        const reserved = decision.entries.get(petId)?.entry?.reserved ?? heldOf(petId, all)
         expect(reserved).toBe(heldOf(petId, current.values()))
       }
       for (const order of current.values()) expect(isExpired(order, NOW)).toBe(false)

@@ -2,19 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { isExpired, type NewOrder, type Order, orderAt } from '../../src/core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
 import type { Command, CommandOf, Result, SubmittedCommand } from '../../src/core/stock/command.ts'
-import { decide } from '../../src/core/stock/decide.ts'
-import type { LockedEntry } from '../../src/core/stock/inventory.ts'
-import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
+import { type Decision, decide } from '../../src/core/stock/decide.ts'
+import { change, entryWith } from '../store/plain-rows.ts'
 import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
-const entry = (quantity: number, reserved: number): LockedEntry => ({
-  quantity,
-  status: 'available',
-  reserved,
-  lowStockAt: null,
-})
 const order = (id: bigint, changes: Partial<Order> = {}): Order => ({
   id,
   petId: 1n,
@@ -44,7 +37,7 @@ function found(orders: readonly Order[]): LockedOrders {
   }
 }
 /** Ten units are on the shelf. */
-const stock = (reserved = 0) => new Map([[1n, entry(10, reserved)]])
+const stock = (reserved = 0) => new Map([[1n, entryWith(10, { reserved })]])
 const decided = (requests: readonly SubmittedCommand[], orders: readonly Order[] = []) =>
   decide(requests, stock(heldBy(orders)), { orders: found(orders) })
 
@@ -58,6 +51,8 @@ const EXPIRED = { state: 'expired' } as const
 const complete: CommandOf<'complete_order'> = { type: 'complete_order', ...BY, orderId: 1n, petId: 1n }
 const cancel = update(1n, 'cancel')
 const ship = update(1n, { shipDate: 9 })
+
+const reservedIn = ({ entries }: Decision) => entries.get(1n)?.entry?.reserved
 
 /** A short form: the state of the order, the available units, or why it is closed. */
 function told(outcome: Result | undefined): unknown {
@@ -117,8 +112,8 @@ describe('the decision on an order', () => {
     const [, request, orders, outcome, reserved, left = 10] = one
     const decision = decided([request], orders)
     expect(told(decision.results[0])).toEqual(outcome)
-    expect(decision.reserved.get(1n)).toBe(reserved as number)
-    expect(decision.records.filter(isQuantityRecord).at(-1)?.after ?? 10).toBe(left)
+    expect(reservedIn(decision)).toBe(reserved as number)
+    expect(decision.records.filter((record) => record.kind === 'change').at(-1)?.after ?? 10).toBe(left)
   })
 
   test("a new order has the next id, the store's time, and the requested fields", () => {
@@ -141,7 +136,7 @@ describe('the decision on an order', () => {
   test('log records follow the order of decisions, a quantity before its order', () => {
     const requests = [
       update(1n, 'complete'),
-      { type: 'adjust' as const, ...BY, changes: [{ petId: 1n, quantity: 20 }] },
+      change(1n, 20, BY),
       create({ quantity: 3 }),
       update(2n, 'cancel'),
       update(2n, { shipDate: 9 }),
@@ -151,7 +146,7 @@ describe('the decision on an order', () => {
       records.map((row) =>
         row.kind === 'order'
           ? [row.change, row.order.id]
-          : isQuantityRecord(row)
+          : row.kind === 'change'
             ? [row.before, row.after]
             : row,
       ),
@@ -211,7 +206,7 @@ describe('the decision on an order', () => {
       isPostponed: true,
       orders: { expired: MAX_EXPIRED_HOLDS, added: [] },
     })
-    expect(decision.reserved.get(1n)).toBe(0)
+    expect(reservedIn(decision)).toBe(0)
     expect(decided([create()], over.slice(1))).toMatchObject({ isPostponed: false, results: [{ order: {} }] })
   })
 

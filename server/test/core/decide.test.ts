@@ -1,19 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ChangeOrigin, CommandOf, OutcomeOf } from '../../src/core/stock/command.ts'
+import type { ChangeOrigin, CommandOf, Result } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { type EntryState, type LockedEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
-import { isQuantityRecord } from '../../src/core/stock/stock-draft.ts'
+import type { LogRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
+import { change, countIn, entryWith } from '../store/plain-rows.ts'
 
-type SetQuantity = CommandOf<'set_quantity'>
-
-const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): SetQuantity => ({
-  type: 'set_quantity' as const,
-  petId,
-  quantity,
-  keyId: 'key_a',
-  at: 7,
+const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): CommandOf<'adjust'> => ({
+  ...change(petId, quantity),
   onlyIf,
 })
 const state = (quantity: number, status: EntryState['status'] = 'available'): EntryState => ({
@@ -25,35 +20,39 @@ const entryOf = (petId: bigint, quantity: number, status: EntryState['status'] =
   quantity,
   status,
 })
-const item = (...entry: Parameters<typeof entryOf>) => ({ type: 'done' as const, item: entryOf(...entry) })
-const conflict = (petId: bigint, quantity: number) => ({
-  type: 'conflict' as const,
-  item: entryOf(petId, quantity),
-})
-const UNKNOWN = { type: 'unknown_pet' } as const
+const CONFLICT = 'precondition_failed'
+const UNKNOWN = 'not_found'
 
-const asFound = ([petId, entry]: readonly [bigint, EntryState]): [bigint, LockedEntry] => [
+/** The entry after the change, or the code of its failure. */
+function shortForm(result: Result): unknown {
+  if ('items' in result) return result.items[0]
+  return 'failures' in result ? result.failures[0]?.code : result
+}
+
+const asFound = ([petId, { quantity, status }]: readonly [bigint, EntryState]): [bigint, LockedEntry] => [
   petId,
-  { ...entry, reserved: 0, lowStockAt: null },
+  entryWith(quantity, { status }),
 ]
+
+const before = (record: LogRecord) => record.kind === 'change' && record.before
 
 /** The requests, the current state, the outcomes, and the written changes: index and previous quantity. */
 const CASES: readonly [
   title: string,
-  changes: readonly SetQuantity[],
+  changes: readonly CommandOf<'adjust'>[],
   found: readonly [bigint, EntryState][],
-  outcomes: readonly OutcomeOf<'set_quantity'>[],
+  outcomes: readonly unknown[],
   made: readonly [index: number, before: number][],
 ][] = [
   ['no request', [], [[1n, state(3)]], [], []],
-  ['a quantity is set', [set(1n, 5)], [[1n, state(3, 'sold')]], [item(1n, 5, 'sold')], [[0, 3]]],
-  ['the same quantity changes nothing', [set(1n, 3)], [[1n, state(3)]], [item(1n, 3)], []],
+  ['a quantity is set', [set(1n, 5)], [[1n, state(3, 'sold')]], [entryOf(1n, 5, 'sold')], [[0, 3]]],
+  ['the same quantity is recorded as well', [set(1n, 3)], [[1n, state(3)]], [entryOf(1n, 3)], [[0, 3]]],
   ['an unknown pet', [set(2n, 5)], [[1n, state(3)]], [UNKNOWN], []],
   [
     'the minimum and the maximum',
     [set(1n, 0), set(1n, MAX_QUANTITY)],
     [[1n, state(3)]],
-    [item(1n, 0), item(1n, MAX_QUANTITY)],
+    [entryOf(1n, 0), entryOf(1n, MAX_QUANTITY)],
     [
       [0, 3],
       [1, 0],
@@ -63,7 +62,7 @@ const CASES: readonly [
     'the same pet twice: the second change sees the first',
     [set(1n, 5), set(1n, 6)],
     [[1n, state(3)]],
-    [item(1n, 5), item(1n, 6)],
+    [entryOf(1n, 5), entryOf(1n, 6)],
     [
       [0, 3],
       [1, 5],
@@ -73,30 +72,36 @@ const CASES: readonly [
     'there and back again keeps both changes',
     [set(1n, 5), set(1n, 3)],
     [[1n, state(3)]],
-    [item(1n, 5), item(1n, 3)],
+    [entryOf(1n, 5), entryOf(1n, 3)],
     [
       [0, 3],
       [1, 5],
     ],
   ],
-  ['the named state', [set(1n, 5, [state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
-  ['one of the named states', [set(1n, 5, [state(9), state(3)])], [[1n, state(3)]], [item(1n, 5)], [[0, 3]]],
-  ['another quantity than named', [set(1n, 5, [state(4)])], [[1n, state(3)]], [conflict(1n, 3)], []],
-  ['another status than named', [set(1n, 5, [state(3, 'sold')])], [[1n, state(3)]], [conflict(1n, 3)], []],
-  ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [conflict(1n, 3)], []],
+  ['the named state', [set(1n, 5, [state(3)])], [[1n, state(3)]], [entryOf(1n, 5)], [[0, 3]]],
+  [
+    'one of the named states',
+    [set(1n, 5, [state(9), state(3)])],
+    [[1n, state(3)]],
+    [entryOf(1n, 5)],
+    [[0, 3]],
+  ],
+  ['another quantity than named', [set(1n, 5, [state(4)])], [[1n, state(3)]], [CONFLICT], []],
+  ['another status than named', [set(1n, 5, [state(3, 'sold')])], [[1n, state(3)]], [CONFLICT], []],
+  ['no state at all is allowed', [set(1n, 3, [])], [[1n, state(3)]], [CONFLICT], []],
   ['a condition on an unknown pet', [set(2n, 5, [state(3)])], [], [UNKNOWN], []],
   [
     'of two with the same condition one succeeds',
     [set(1n, 5, [state(3)]), set(1n, 6, [state(3)])],
     [[1n, state(3)]],
-    [item(1n, 5), conflict(1n, 5)],
+    [entryOf(1n, 5), CONFLICT],
     [[0, 3]],
   ],
   [
     'a condition that the previous change fulfils',
     [set(1n, 5), set(1n, 6, [state(5)])],
     [[1n, state(3)]],
-    [item(1n, 5), item(1n, 6)],
+    [entryOf(1n, 5), entryOf(1n, 6)],
     [
       [0, 3],
       [1, 5],
@@ -109,7 +114,7 @@ const CASES: readonly [
       [1n, state(3)],
       [2n, state(0)],
     ],
-    [conflict(1n, 3), item(2n, 4), UNKNOWN],
+    [CONFLICT, entryOf(2n, 4), UNKNOWN],
     [[1, 0]],
   ],
 ]
@@ -118,10 +123,10 @@ describe('the decision of a commit', () => {
   test.each(CASES)('%s', (_, changes, found, outcomes, made) => {
     const decision = decide(changes, new Map(found.map(asFound)))
     const asked: readonly ChangeOrigin[] = changes
-    expect(decision.results).toEqual([...outcomes])
-    expect(
-      decision.records.filter(isQuantityRecord).map(({ by, before }) => [asked.indexOf(by), before]),
-    ).toEqual(made.map((one) => [...one]))
+    expect(decision.results.map(shortForm)).toEqual([...outcomes])
+    expect(decision.records.map((record) => [asked.indexOf(record.by), before(record)])).toEqual(
+      made.map((one) => [...one]),
+    )
   })
 
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, MAX_QUANTITY + 1])(
@@ -147,26 +152,27 @@ describe('the decision of a commit', () => {
     fc.assert(
       fc.property(fc.array(change), fc.array(fc.tuple(pet, states)), (changes, entries) => {
         const found = new Map(entries.map(asFound))
-        const before = structuredClone(found)
+        const foundBefore = structuredClone(found)
         const { results: outcomes, records } = decide(changes, found)
-        expect(found).toEqual(before)
+        expect(found).toEqual(foundBefore)
 
         const stock = new Map(entries.map(([petId, entry]) => [petId, { ...entry }]))
-        const kept: [SetQuantity, number][] = []
+        const kept: [CommandOf<'adjust'>, number][] = []
         for (const [index, one] of changes.entries()) {
-          const entry = stock.get(one.petId)
+          const { petId, quantity } = countIn(one)
+          const outcome = shortForm(outcomes[index] as Result)
+          const entry = stock.get(petId)
           const is = (wanted: EntryState) =>
             wanted.quantity === entry?.quantity && wanted.status === entry.status
-          if (entry === undefined) expect(outcomes[index]).toEqual(UNKNOWN)
-          else if (one.onlyIf !== undefined && !one.onlyIf.some(is)) {
-            expect(outcomes[index]).toEqual({ type: 'conflict', item: { petId: one.petId, ...entry } })
-          } else {
-            if (entry.quantity !== one.quantity) kept.push([one, entry.quantity])
-            entry.quantity = one.quantity
-            expect(outcomes[index]).toEqual({ type: 'done', item: { petId: one.petId, ...entry } })
+          if (entry === undefined) expect(outcome).toBe(UNKNOWN)
+          else if (one.onlyIf !== undefined && !one.onlyIf.some(is)) expect(outcome).toBe(CONFLICT)
+          else {
+            kept.push([one, entry.quantity])
+            entry.quantity = quantity
+            expect(outcome).toEqual({ petId, ...entry })
           }
         }
-        expect(records.filter(isQuantityRecord).map(({ by, before: was }) => [by, was])).toEqual(kept)
+        expect(records.map((record) => [record.by, before(record)])).toEqual(kept)
       }),
     )
   })

@@ -10,34 +10,6 @@ const failed = (error: unknown) => {
 const turn = () => new Promise((resume) => setImmediate(resume))
 
 describe('the event hub', () => {
-  test('readers that join, leave and rejoin at random get every event once and in order', async () => {
-    const log = new BusyLog(undefined, () => Math.floor(Math.random() * 5))
-    const hub = new EventHub(log, failed)
-    const stays = [new Reader(), new Reader(), new Reader()]
-    const froms: number[] = []
-    for (const reader of stays) {
-      froms.push(log.length)
-      hub.join(reader, await log.latestEventCursor())
-      log.happen(700)
-      await Bun.sleep(5)
-    }
-    const restless = new Reader()
-    for (let turn = 0; turn < 40; turn++) {
-      hub.join(restless, `${restless.taken.length}.a`)
-      await Bun.sleep(Math.random() * 8)
-      hub.leave(restless)
-      await Bun.sleep(Math.random() * 8)
-    }
-    hub.join(restless, `${restless.taken.length}.a`)
-    const end = log.length
-    while ([...stays, restless].some(({ petIds }) => (petIds.at(-1) ?? 0) < end)) await Bun.sleep(5)
-    for (const [index, { petIds }] of stays.entries()) {
-      expect(petIds).toEqual(upTo((froms[index] ?? 0) + 1, petIds.at(-1) ?? 0))
-    }
-    expect(restless.petIds).toEqual(upTo(1, restless.taken.length))
-    for (const reader of [...stays, restless]) hub.leave(reader)
-  })
-
   test('a reader that is several reads behind gets everything, although nothing changes meanwhile', async () => {
     const log = new BusyLog()
     log.version = () => 1

@@ -11,23 +11,18 @@ import { changeCountOf, petIdsOf } from '../../src/core/stock/command-table.ts'
 import { GroupCommit, type Requester } from '../../src/core/stock/group-commit.ts'
 import { type CommitOptions, PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { ServiceError } from '../../src/core/values/errors.ts'
+import { countIn, change as countOf } from '../store/plain-rows.ts'
 import { someTurns } from '../support/turns.ts'
 
-type SetQuantity = CommandOf<'set_quantity'>
+type Adjust = CommandOf<'adjust'>
 
-const change = (quantity: number, petId = 1n): SetQuantity => ({
-  type: 'set_quantity' as const,
-  petId,
-  quantity,
-  keyId: 'key',
-  at: 0,
-})
-const outcome = ({ petId, quantity }: SetQuantity): OutcomeOf<'set_quantity'> => ({
-  type: 'done',
-  item: { petId, quantity, status: 'sold' },
+const change = (quantity: number, petId = 1n): Adjust => countOf(petId, quantity)
+const outcome = ({ changes }: Adjust): OutcomeOf<'adjust'> => ({
+  type: 'too_late',
+  message: Bun.inspect(changes),
 })
 
-const adjustment = (...petIds: readonly bigint[]): CommandOf<'adjust'> => ({
+const adjustment = (...petIds: readonly bigint[]): Adjust => ({
   type: 'adjust',
   keyId: 'key',
   at: 0,
@@ -42,7 +37,7 @@ function slowStore(
 ) {
   const finished: number[] = []
   const batches: {
-    changes: readonly SetQuantity[]
+    changes: readonly Adjust[]
     /** All rows of the commit are locked. */
     lock: () => Promise<void>
     end: (error?: Error) => Promise<void>
@@ -52,8 +47,8 @@ function slowStore(
     commands: Commands,
     { lockWait, onLocked = () => {} }: CommitOptions = {},
   ) => {
-    // The tests look at updates alone.
-    const changes = commands as readonly SubmittedCommand[] as readonly SetQuantity[]
+    // The tests look at adjustments alone.
+    const changes = commands as readonly SubmittedCommand[] as readonly Adjust[]
     const { promise, resolve, reject } = Promise.withResolvers<ResultsOf<Commands>>()
     const lock = async () => {
       try {
@@ -77,12 +72,13 @@ function slowStore(
     observers: [{ commitFinished: (commands) => finished.push(commands) }],
   })
   const send = (request: Command, requester?: Requester) => group.run(request, requester)
-  const setOnce = (one: SetQuantity) =>
-    group.runOnce(one, { key: `key ${one.petId}`, fingerprint: 'sent', answer: () => 'answer' })
-  return { batches, finished, send, set: (one: SetQuantity) => send(one), setOnce }
+  const setOnce = (one: Adjust) =>
+    group.runOnce(one, { key: `key ${countIn(one).petId}`, fingerprint: 'sent', answer: () => 'answer' })
+  return { batches, finished, send, set: (one: Adjust) => send(one), setOnce }
 }
 
-const quantities = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ quantity }) => quantity)
+const quantities = (changes: readonly Adjust[] | undefined) =>
+  changes?.map((command) => countIn(command).quantity)
 
 describe('group commit', () => {
   test('a command that is larger than a commit fails at once and does not block the next command', () => {
@@ -287,7 +283,7 @@ describe('group commit', () => {
 
   describe('with several slots', () => {
     const slots = () => slowStore((work) => setImmediate(work), { slots: 2 })
-    const pets = (changes: readonly SetQuantity[] | undefined) => changes?.map(({ petId }) => petId)
+    const pets = (changes: readonly Adjust[] | undefined) => changes?.map((command) => countIn(command).petId)
 
     test('commits of different pets run concurrently, at most one per slot', async () => {
       const { batches, set } = slots()

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'bun:test'
 import { importOrder } from '../../src/core/orders/import-order.ts'
 import type { Order, OrderRow } from '../../src/core/orders/order.ts'
 import { OrdersDraft } from '../../src/core/orders/orders-draft.ts'
-import { isQuantityRecord, StockDraft } from '../../src/core/stock/stock-draft.ts'
+import { KnownFacts } from '../../src/core/stock/facts.ts'
+import { StockDraft } from '../../src/core/stock/stock-draft.ts'
+import { entryWith } from '../store/plain-rows.ts'
 
 const BY = { keyId: 'importer', at: 7 }
 const row = (changes: Partial<OrderRow> = {}): OrderRow => ({
@@ -24,8 +26,7 @@ const known = (changes: Partial<Order> = {}): Order => ({
 /** For a pet with ten units, three of them reserved by other orders. */
 function imported(wanted: OrderRow, order?: Order, quantity = 10) {
   const reserved = 3 + (order?.state === 'open' ? order.quantity : 0)
-  const entry = { quantity, status: 'available', reserved, lowStockAt: null } as const
-  const stock = new StockDraft(new Map([[1n, entry]]))
+  const stock = new StockDraft(new Map([[1n, entryWith(quantity, { reserved })]]), new KnownFacts())
   const orders = new OrdersDraft(stock, {
     now: 99,
     expiredHolds: [],
@@ -34,9 +35,9 @@ function imported(wanted: OrderRow, order?: Order, quantity = 10) {
   })
   const reason = importOrder(orders, wanted, BY)
   const told = stock.records.map((made) =>
-    isQuantityRecord(made) ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
+    made.kind === 'change' ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
   )
-  return { reason, told, order: orders.find(5n), reserved: stock.reserved.get(1n) }
+  return { reason, told, order: orders.find(5n), reserved: stock.changes.get(1n)?.entry?.reserved }
 }
 
 describe('an order in a file', () => {

@@ -37,6 +37,22 @@ test('state that could not be saved stays pending', async () => {
   expect((await store.loadLimits()).get('key_a')?.day.used).toBe(2)
 })
 
+test('a key that is idle while the clock is set back waits no longer than announced', async () => {
+  const hour = 3_600_000
+  let now = NOW
+  const ledger = await LimitLedger.open(store, () => now)
+  const ofDay = { perMinute: 100, perDay: 1 }
+  ledger.admit('key_idle', ofDay)
+  now += 12 * hour
+  ledger.admit('key_busy', LIMITS)
+  now -= hour
+  ledger.admit('key_busy', LIMITS)
+  now += 12 * hour - 1
+  expect(ledger.admit('key_idle', ofDay).refused).toBe('rate_limit_exceeded')
+  now += 1
+  expect(ledger.admit('key_idle', ofDay).refused).toBeUndefined()
+})
+
 test('work that waits for decisions runs at the end of the turn, because all are decided by then', async () => {
   const ledger = await LimitLedger.open(store, () => NOW)
   const done: string[] = []

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parse } from 'csv-parse/sync'
 import { array, asyncProperty, assert as check, constantFrom, integer, string } from 'fast-check'
-import { ADJUSTMENT_CHANGE } from '../../src/core/stock/adjustment-fields.ts'
+import { ADJUSTMENT_CHANGE } from '../../src/core/stock/adjustment.ts'
 import type { FileKind } from '../../src/core/transfer/csv.ts'
 import { fileText, IMPORT_KINDS, openRows } from '../../src/core/transfer/files.ts'
 import { type FilePet, PET_ROW_KIND, type RawRow, rowKind } from '../../src/core/transfer/rows.ts'

@@ -86,6 +86,7 @@ class Post {
       after: 1,
       status: 'available',
       at: 0,
+      occurredAt: 0,
       keyId: 'k',
       cursor: `${position}.a`,
     })

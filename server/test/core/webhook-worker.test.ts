@@ -58,7 +58,8 @@ class Log {
 
 function change(place: number): StockEvent {
   const [petId, cursor] = [BigInt(place), `${place}.a`]
-  return { kind: 'change', petId, before: 0, after: 1, status: 'available', at: 0, keyId: 'k', cursor }
+  const times = { at: 0, occurredAt: 0 }
+  return { kind: 'change', petId, before: 0, after: 1, status: 'available', ...times, keyId: 'k', cursor }
 }
 
 function webhook(id: number, fields: Partial<Webhook> = {}): Webhook {

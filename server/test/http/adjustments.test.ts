@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { DAY, MINUTE } from '../../src/core/values/clock.ts'
 import { type CallOptions, TestService } from '../support/test-service.ts'
 
 const MANY: readonly StockedPet[] = Array.from({ length: 1_000 }, (_, index) => ({
@@ -23,15 +24,20 @@ const received = (...changes: readonly unknown[]) => ({ reason: 'received', chan
 describe('POST /inventory/adjustments', () => {
   test('makes every change as one request, and returns the entries in request order', async () => {
     const { secret: key } = await service.createKey('free')
-    const { status, text, headers } = await adjust(
+    const { status, json, text, headers } = await adjust(
       `{"reason":"counted","changes":[{"petId":2,"quantity":30,"expected":1},{"petId":1,"delta":12},{"petId":9223372036854775807,"delta":-8}]}`,
       { key },
     )
-    expect([status, text, headers.get('X-RateLimit-Remaining')]).toEqual([
-      200,
-      '{"items":[{"petId":2,"quantity":30,"status":"pending"},{"petId":1,"quantity":16,"status":"available"},{"petId":9223372036854775807,"quantity":0,"status":"available"}]}',
-      '59',
-    ])
+    expect([status, headers.get('X-RateLimit-Remaining')]).toEqual([200, '59'])
+    expect(text).toEndWith(
+      '"items":[{"petId":2,"quantity":30,"status":"pending"},{"petId":1,"quantity":16,"status":"available"},{"petId":9223372036854775807,"quantity":0,"status":"available"}]}',
+    )
+    const { items, ...adjustment } = json as { readonly id: number; readonly items: unknown }
+    expect(adjustment).toMatchObject({
+      reason: 'counted',
+      lines: [{ counted: 30 }, { delta: 12 }, { delta: -8 }],
+    })
+    expect((await service.call('GET', `/inventory/adjustments/${adjustment.id}`)).json).toEqual(adjustment)
   })
 
   test('events and the history carry its reason and reference, if it has one', async () => {
@@ -90,5 +96,126 @@ describe('POST /inventory/adjustments', () => {
       'petId 1 has 1 available unit, because open orders reserve 3 of 4; 2 cannot be taken away',
     )
     expect((await adjust({ reason: 'sold', keepReserved: false, changes })).status).toBe(200)
+  })
+})
+
+describe('an adjustment that happened earlier or later', () => {
+  const isoTime = (after: number) => new Date(service.now + after).toISOString()
+  const sold = (occurredAt: string, headers = {}) =>
+    adjust({ reason: 'sold', occurredAt, changes: [{ petId: 1, delta: -1 }] }, { headers })
+
+  test('is recorded with its time, up to 30 days late, and changes no later count', async () => {
+    await service.setQuantity(1n, '{"quantity": 4}')
+    const occurredAt = isoTime(-30 * DAY)
+    const { json } = await sold(occurredAt)
+    expect(json).toMatchObject({
+      occurredAt,
+      recordedAt: isoTime(0),
+      lines: [{ delta: -1, after: 4, effect: 'already_counted' }],
+    })
+    const { error } = await sold(isoTime(-30 * DAY - 1))
+    expect(error).toMatchObject({ status: 409, code: 'too_late' })
+  })
+
+  test('may be 5 minutes ahead, but no more', async () => {
+    expect((await sold(isoTime(5 * MINUTE))).status).toBe(200)
+    const { error } = await sold(isoTime(5 * MINUTE + 1))
+    expect(error).toMatchObject({ status: 400, field: 'occurredAt' })
+    expect(error.message).toContain('at most 5 minutes ahead')
+  })
+
+  test('can be sent again for 31 days with its Idempotency-Key', async () => {
+    const occurredAt = isoTime(0)
+    const send = () => sold(occurredAt, { 'Idempotency-Key': 'late' })
+    const first = await send()
+    service.now += 31 * DAY - 1
+    const again = await send()
+    expect([again.isReplayed, again.text]).toEqual([true, first.text])
+    service.now += 1
+    expect((await send()).error.code).toBe('too_late')
+  })
+})
+
+test('a change can name the barcode of its pet, and with onConflict skip the others are left out', async () => {
+  await service.send('PATCH', '/pets/2', { barcode: '4006381333931' })
+  const changes = [
+    { barcode: '4006381333931', quantity: 7 },
+    { barcode: '404', delta: 1 },
+    { petId: 1, delta: -99 },
+  ]
+  const { error } = await adjust(received(...changes))
+  expect([error.status, error.details?.map(({ index, code }) => [index, code])]).toEqual([
+    404,
+    [
+      [1, 'not_found'],
+      [2, 'insufficient_stock'],
+    ],
+  ])
+  const { json } = await adjust({ ...received(...changes), onConflict: 'skip' })
+  expect(json).toMatchObject({
+    lines: [{ petId: 2, counted: 7 }],
+    skipped: [
+      { index: 1, code: 'not_found' },
+      { index: 2, petId: 1, code: 'insufficient_stock' },
+    ],
+  })
+  for (const wrong of [{ delta: 1 }, { petId: 1, barcode: '404', delta: 1 }]) {
+    expect((await adjust(received(wrong))).error.message).toContain('either petId or barcode')
+  }
+  const both = received({ petId: 2, delta: 1 }, { barcode: '4006381333931', delta: 1 })
+  expect((await adjust(both)).error).toMatchObject({ status: 400, code: 'invalid_request' })
+})
+
+describe('POST /inventory/adjustments/{adjustmentId}/reverse', () => {
+  const reverse = (id: number, body: object = {}) =>
+    service.send('POST', `/inventory/adjustments/${id}/reverse`, body)
+  const made = async (delta: number) =>
+    ((await adjust(received({ petId: 1, delta }))).json as { readonly id: number }).id
+  beforeEach(() => service.setQuantity(1n, '{"quantity": 4}'))
+
+  test('undoes the adjustment once, and the adjustment shows what has reversed it', async () => {
+    const id = await made(5)
+    const { json } = await reverse(id)
+    expect(json).toMatchObject({ reason: 'correction', reverses: id, items: [{ petId: 1, quantity: 4 }] })
+    const { id: reversal } = json as { readonly id: number }
+    const { json: shown } = await service.call('GET', `/inventory/adjustments/${id}`)
+    expect(shown).toMatchObject({ reversedBy: [reversal], lines: [{ reversed: 5 }] })
+    for (const other of [id, reversal]) {
+      expect((await reverse(other)).error).toMatchObject({ status: 409, code: 'already_reversed' })
+    }
+  })
+
+  test('of units that are gone is 409, and of units that are reversed names those that are left', async () => {
+    const id = await made(5)
+    expect((await reverse(id, { lines: [{ petId: 1, quantity: 2 }] })).item).toMatchObject({
+      items: [{ quantity: 7 }],
+    })
+    const { error } = await reverse(id, { lines: [{ petId: 1, quantity: 4 }] })
+    expect(error).toMatchObject({
+      status: 409,
+      code: 'already_reversed',
+      details: [{ index: 0, petId: 1, available: 3 }],
+    })
+    await adjust({ reason: 'sold', changes: [{ petId: 1, delta: -6 }] })
+    expect((await reverse(id)).error).toMatchObject({ status: 409, code: 'insufficient_stock' })
+  })
+
+  test('cannot happen before the adjustment', async () => {
+    const occurredAt = new Date(service.now - 1).toISOString()
+    expect((await reverse(await made(1), { occurredAt })).error).toMatchObject({
+      status: 400,
+      field: 'occurredAt',
+    })
+    expect((await reverse(404)).status).toBe(404)
+  })
+
+  test('of a count gives what the stock would be without it', async () => {
+    await made(3)
+    const { json } = await adjust({ reason: 'counted', changes: [{ petId: 1, quantity: 20 }] })
+    await made(2)
+    const { items } = (await reverse((json as { readonly id: number }).id)).json as {
+      readonly items: unknown
+    }
+    expect(items).toMatchObject([{ quantity: 9 }])
   })
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { change } from '../store/plain-rows.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { TestService } from '../support/test-service.ts'
 
@@ -28,9 +29,7 @@ describe('GET /inventory/{petId}', () => {
     const headers = { 'If-None-Match': '"x", W/"1-pending"' }
     const same = await service.call('GET', '/inventory/2', { headers })
     expect([same.status, same.text, same.headers.get('ETag')]).toEqual([304, '', '"1-pending"'])
-    await service.store.changeStock([
-      { type: 'adjust', changes: [{ petId: 2n, quantity: 3 }], keyId: 'key_other', at: 1 },
-    ])
+    await service.store.changeStock([change(2n, 3, { keyId: 'key_other' })])
     const changed = await service.call('GET', '/inventory/2', { headers })
     expect([changed.status, changed.item.quantity]).toEqual([200, 3])
     expect(changed.headers.get('ETag')).toBe('"3-pending"')

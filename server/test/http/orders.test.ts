@@ -221,12 +221,13 @@ test('an event has the record of the order, right after the change of the quanti
   const other = await made()
   await cancel(other.id)
   const origin = { at: isoNow(), keyId: expect.stringMatching(/^key_/) }
-  expect(await nextEvent()).toEqual(['order', { change: 'created', order: created, ...origin }])
+  const stock = (reserved: number, available: number) => ({ ...origin, reserved, available })
+  expect(await nextEvent()).toEqual(['order', { change: 'created', order: created, ...stock(2, 8) }])
   expect(await nextEvent()).toMatchObject(['order', { change: 'changed', order: { customer: 'Olga' } }])
   const sold = { petId: 1, reason: 'sold', reference: `order ${created.id}` }
   expect(await nextEvent()).toMatchObject(['change', sold])
-  expect(await nextEvent()).toEqual(['order', { change: 'completed', order: complete, ...origin }])
+  expect(await nextEvent()).toEqual(['order', { change: 'completed', order: complete, ...stock(0, 8) }])
   await nextEvent()
   const cancelled = { ...other, state: 'cancelled', closedAt: isoNow(), closedBy: origin.keyId }
-  expect(await nextEvent()).toEqual(['order', { change: 'cancelled', order: cancelled, ...origin }])
+  expect(await nextEvent()).toEqual(['order', { change: 'cancelled', order: cancelled, ...stock(0, 8) }])
 })

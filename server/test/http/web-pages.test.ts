@@ -29,7 +29,7 @@ function linked(html: string, pattern: RegExp): string {
   return address
 }
 
-describe.each(['/', '/docs', '/docs/'])('the page %s', (path) => {
+describe.each(['/', '/docs', '/docs/', '/docs/store', '/docs/guides/limits'])('the page %s', (path) => {
   test('needs no key, and is revalidated each time', async () => {
     const answer = await get(path)
     expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, 'text/html;charset=utf-8'])
@@ -39,7 +39,9 @@ describe.each(['/', '/docs', '/docs/'])('the page %s', (path) => {
 
   test('loads only files of the service, which exist and are immutable', async () => {
     const html = await (await get(path)).text()
-    const addresses = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '')
+    const addresses = [...html.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="([^"]+)"/g)].map(
+      (match) => match[1] ?? '',
+    )
     expect(addresses.length).toBeGreaterThanOrEqual(4)
     for (const address of addresses) {
       expect(address).toMatch(/^\/assets\/[a-z-]+-[a-z0-9]{8}\.[a-z]+$/)
@@ -144,7 +146,7 @@ describe('pages and their files', () => {
 
   test('are logged and counted under three operation names', async () => {
     const watched = await TestService.start({ settings: { logRequests: 'all' } })
-    for (const path of ['/', '/docs', '/docs/', script]) await watched.fetch('GET', path, { key: null })
+    for (const path of ['/', '/docs', '/docs/store', script]) await watched.fetch('GET', path, { key: null })
     const names = (await watched.logged()).map(({ operation }) => operation)
     expect(names).toEqual(['staff-page', 'docs', 'docs', 'asset'])
   })

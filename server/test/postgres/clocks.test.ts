@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { serve } from '../cli/running-petstore.ts'
 import { createReadyDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
-import { stockUp } from './shop.ts'
+import { addKey, stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
 
@@ -54,6 +54,15 @@ test("an instance whose clock is a day ahead replays another instance's response
     VALUES ('key_old', 'old', '', '{}', ${NOW} - 25 * 3600000)`)
   await until(async () => (await database.run("SELECT FROM idempotency WHERE key = 'old'")).length === 0)
   expect(await database.run("SELECT key FROM idempotency WHERE key = 'same-request'")).toHaveLength(1)
+})
+
+test('its limits end when the database says', async () => {
+  const secret = await addKey(database.url, { perMinute: 1, perDay: 1_000 })
+  const secondsLeft = ({ headers }: Response) => Number(headers.get('X-RateLimit-Reset')) - Date.now() / 1_000
+  expect(secondsLeft(await ahead.call('/inventory', secret))).toBeWithin(0, 61)
+  const refused = await ahead.call('/inventory', secret)
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('Retry-After'))).toBeWithin(1, 61)
 })
 
 test('its stored times are those of the database', async () => {

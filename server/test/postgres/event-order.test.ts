@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { change } from '../store/plain-rows.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { historyOf } from '../support/whole-store.ts'
 import { PET_IDS, stockUp } from './shop.ts'
@@ -37,15 +38,7 @@ describe('events of two instances that write concurrently', () => {
     const writer = async (store: Store) => {
       for (let round = 0; round < 100; round++) {
         const petIds = PET_IDS.filter(() => Math.random() < 0.5).toSorted(() => Math.random() - 0.5)
-        await store.changeStock(
-          petIds.map((petId) => ({
-            type: 'set_quantity' as const,
-            petId: BigInt(petId),
-            quantity: ++value,
-            keyId: 'key_a',
-            at: value,
-          })),
-        )
+        await store.changeStock(petIds.map((petId) => change(BigInt(petId), ++value, { at: value })))
       }
     }
     await Promise.all([one, other, one, other].map(writer))

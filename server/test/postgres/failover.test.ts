@@ -36,7 +36,7 @@ describe('when the primary is killed under load and its synchronous standby prom
     // They were sent to the standby before its promotion.
     for (const reason of report.reasons) expect(reason).toContain(READ_ONLY)
     expect(report.requests).toBeGreaterThan(50)
-    expect(report.keyed.counts.made).toBeGreaterThan(5)
+    expect(report.keyedChanges).toBeGreaterThan(5)
   })
 })
 

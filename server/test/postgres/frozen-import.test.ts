@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { openStore } from '../../src/store/open-store.ts'
 import { startPetstore } from '../cli/petstore.ts'
+import { change } from '../store/plain-rows.ts'
 import { createReadyDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { stockOf } from '../support/whole-store.ts'
@@ -32,7 +33,7 @@ test.each([
     importing.kill('SIGSTOP')
     await other.unsafe('COMMIT')
     await other.close()
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 3 }], keyId: 'key_a', at: 1 }])
+    await store.changeStock([change(1n, 3)])
     importing.kill('SIGCONT')
     expect([await importing.exited, await errors]).toEqual([
       1,

@@ -151,26 +151,6 @@ describe('connections to PostgreSQL', () => {
     proxy.close()
   })
 
-  test('an update waits for another update of its pet, and reads and other pets do not', async () => {
-    // The row is locked for as long as the test needs.
-    const constants = { postgres: { statementTimeoutSeconds: 60 } }
-    const service = await serveTuned(constants, { cwd: '/', env: { DATABASE_URL: database.url } })
-    const other = database.connect()
-    await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
-    const waiting = service.call('/inventory/1', key, change(30))
-    expect((await service.call('/inventory', key)).status).toBe(200)
-    expect((await service.call('/inventory/2', key, change(31))).status).toBe(200)
-    const isLocked = until(async () => {
-      const [row] = await database.run('SELECT count(*) AS waiting FROM pg_locks WHERE NOT granted')
-      return Number(row?.waiting) > 0
-    })
-    expect(await Promise.race([waiting, isLocked])).toBeUndefined()
-    await other.unsafe('COMMIT')
-    await other.close()
-    expect((await waiting).status).toBe(200)
-    expect(await service.stop()).toBe(0)
-  })
-
   test('an unreachable database is reported at the start, without a hang', async () => {
     await expect(openStore('postgres://postgres@127.0.0.1:1/none', { tables: 'migrate' })).rejects.toThrow(
       /cannot open the database postgres:\/\/postgres@127\.0\.0\.1:1\/none: .+; check DATABASE_URL/,

@@ -4,6 +4,7 @@ import type { StockEvent } from '../../src/core/stock/stock-event.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from '../../src/store/postgres/store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { change } from '../store/plain-rows.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -80,7 +81,7 @@ describe('more log rows than one round numbers', () => {
     const reserved = await store.latestEventCursor()
     await open.unsafe('COMMIT')
     await open.close()
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 9 }], keyId: 'later', at: 1 }])
+    await store.changeStock([change(1n, 9, { keyId: 'later' })])
     // Nothing is skipped after the portions, and nothing is returned before they are numbered.
     expect(await store.eventsAfter(reserved, 10)).toEqual({ events: [], cursor: reserved })
     const events = await eventsFrom(start, ROWS + 4)

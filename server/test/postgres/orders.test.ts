@@ -4,6 +4,7 @@ import type { Command, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { LowStockModel } from '../support/low-stock-model.ts'
 import { contradictions, eventsAfter } from '../support/oversell-check.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
@@ -68,10 +69,13 @@ describe('orders on two instances on one PostgreSQL', () => {
     expect(await shown?.json()).toMatchObject({ state: 'expired' })
   })
 
-  test('commits with crossing keys, pets and orders do not deadlock, and nothing is sold twice', async () => {
+  test('commits with crossing keys, pets and orders do not deadlock, nothing is sold twice, and each crossing of a threshold is logged once', async () => {
     const pets = PET_IDS.slice(2).map(BigInt)
     for (const petId of pets) await set(petId, 30)
     const cursor = await stores[0].latestEventCursor()
+    for (const petId of pets) {
+      await stores[0].changeStock([{ type: 'update_pet', ...BY, petId, patch: { lowStockAt: 25 } }])
+    }
     const open: Order[] = []
     const keyed = (request: Command, index: number): SubmittedCommand => ({
       ...request,
@@ -103,8 +107,13 @@ describe('orders on two instances on one PostgreSQL', () => {
       }),
     )
     const events = await eventsAfter(stores[0], cursor)
-    expect(contradictions(events, new Map(pets.map((petId) => [petId, 30])))).toEqual([])
-    expect(events.length).toBeGreaterThan(500)
+    const sales = events.filter(({ kind }) => kind === 'change' || kind === 'order')
+    expect(contradictions(sales, new Map(pets.map((petId) => [petId, 30])))).toEqual([])
+    expect(sales.length).toBeGreaterThan(500)
+    const lowStock = new LowStockModel(() => null)
+    lowStock.play(events)
+    expect(lowStock.finish()).toEqual([])
+    expect(lowStock.crossings).toBeGreaterThan(0)
     expect(await stores[0].findDamage()).toEqual([])
     const [row] = await database.run(
       'SELECT deadlocks::int AS deadlocks FROM pg_stat_database WHERE datname = current_database()',

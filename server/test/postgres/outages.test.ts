@@ -18,6 +18,6 @@ describe('when PostgreSQL crashes under load, twice', () => {
     expect(report.statuses).toEqual([200, 503])
     expect(report.unreadyStatuses).toEqual([503, 503, 503, 503])
     expect(report.requests).toBeGreaterThan(50)
-    expect(report.keyed.counts.made).toBeGreaterThan(5)
+    expect(report.keyedChanges).toBeGreaterThan(5)
   })
 })

@@ -1,10 +1,6 @@
-import { openStore } from '../../src/store/open-store.ts'
 import type { PostgresServer } from '../support/postgres-server.ts'
-import { recordBoth, violationsOf } from './both-loads.ts'
-import type { KeyedLoad } from './keyed-load.ts'
-import type { Operation } from './register-check.ts'
+import { Load } from './load.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
-import { type Instance, record } from './workload.ts'
 
 /** Repeated faults of the database. */
 export interface Outage {
@@ -25,7 +21,7 @@ export interface Outage {
 }
 
 export interface OutageScene {
-  readonly instances: readonly Instance[]
+  readonly instances: readonly { readonly address: string }[]
   /** Sends an update that is recorded like those of the load, and returns its status. */
   readonly update: (address: string, key?: string) => Promise<number>
   readonly isOver: () => boolean
@@ -41,12 +37,13 @@ export function crashesOf(server: PostgresServer): Outage {
 }
 
 export interface OutageReport {
+  /** Updates and reads. */
   readonly requests: number
   /** All statuses of responses; 0 stands for no response. */
   readonly statuses: readonly number[]
   readonly contradictions: readonly string[]
-  /** Requests with keys, repeated until they are answered. */
-  readonly keyed: KeyedLoad
+  /** The changes of requests with an Idempotency-Key, repeated until they are answered. */
+  readonly keyedChanges: number
   /** The time from PostgreSQL accepting updates until the last instance acknowledged its first update. */
   readonly recoveriesMs: readonly number[]
   /** The time between the first and the last instance. */
@@ -64,6 +61,7 @@ const BETWEEN_MS = 400
 const TOLD_MS = 60_000
 /** The load continues until it has sent this many requests, even on a slow machine. */
 const LEAST_REQUESTS = 100
+const LEAST_KEYED_CHANGES = 100
 
 /** Runs several outages while two instances are under load. */
 export async function runOutages(
@@ -75,35 +73,20 @@ export async function runOutages(
   const key = await stockUp(url)
   const instances = await startInstances(url, 2)
   let isOver = false
-  let value = 0
-  const nextValue = () => ++value
-  const parts = { key, petIds: PET_IDS, nextValue }
-  const load = recordBoth(instances, {
-    ...parts,
-    workers: 8,
-    keyedCallers: 4,
-    isOver: (requests) => isOver && requests >= LEAST_REQUESTS,
+  let requests = 0
+  const load = new Load({ key, petIds: PET_IDS, addresses: instances.map(({ address }) => address) })
+  const plain = load.sendPlain(8, (sent) => {
+    requests = sent
+    return isOver && sent >= LEAST_REQUESTS
   })
+  const keyed = load.sendKeyed(4, () => isOver && load.counts.made >= LEAST_KEYED_CHANGES)
 
   const recoveriesMs: number[] = []
   const apartMs: number[] = []
   const unreadyStatuses: number[] = []
   const reasons: string[] = []
   let longestRefusalMs = 0
-  const own: Operation[] = []
-  /** One update, recorded like those of the load. */
-  const update = async (address: string, withKey = key): Promise<number> => {
-    const began = performance.now()
-    const mine = nextValue()
-    const { status } = await fetch(`${address}/v1/inventory/1`, {
-      method: 'PATCH',
-      headers: { Authorization: `Bearer ${withKey}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ quantity: mine }),
-    })
-    const ended = performance.now()
-    own.push({ kind: 'write', petId: 1, value: mine, began, ended, isUnsure: status !== 200 })
-    return status
-  }
+  const update = async (address: string, withKey = key) => (await load.update(address, withKey)).status
   const watching = await outage.watch?.({ instances, update, isOver: () => isOver })
   for (let round = 0; round < times; round++) {
     await Bun.sleep(BETWEEN_MS)
@@ -134,22 +117,18 @@ export async function runOutages(
   }
   await Bun.sleep(BETWEEN_MS)
   isOver = true
-  const { recorded, keyed } = await load
+  const statuses = await plain
+  await keyed
+  await load.settle()
   const watched = (await watching?.()) ?? []
   // Reads at the end, so that a lost update cannot go unnoticed.
-  const last = await record(instances, { ...parts, workers: 2, isOver: (count) => count >= 40 })
+  await load.sendPlain(2, (sent) => sent >= 40)
   for (const instance of instances) await instance.stop()
-  const store = await openStore(url, { tables: 'migrate' })
-  const found = await violationsOf({ recorded, keyed }, store, new Map(PET_IDS.map((petId) => [petId, 0])), [
-    ...own,
-    ...last.operations,
-  ])
-  await store.close()
   return {
-    requests: recorded.requests,
-    statuses: [...recorded.statuses.keys()].toSorted((a, b) => a - b),
-    contradictions: [...found, ...watched],
-    keyed,
+    requests,
+    statuses,
+    contradictions: [...(await load.violations(url)), ...watched],
+    keyedChanges: load.counts.made,
     recoveriesMs,
     apartMs,
     longestRefusalMs,

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { serve } from '../cli/running-petstore.ts'
+import { change } from '../store/plain-rows.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
@@ -100,10 +101,10 @@ describe('after the promotion of a standby that lacks the last changes', () => {
   test('no id is assigned twice, and a cursor of a lost event is recognised', async () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'require_current_tables' })
-    await first.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 1n, quantity: 1_000 }] }])
+    await first.changeStock([change(1n, 1_000, BY)])
     await make(first)
     const kept = await first.latestEventCursor()
-    await first.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 2n, quantity: 1 }] }])
+    await first.changeStock([change(2n, 1, BY)])
     await primary.stopReplication()
     // More than a sequence logs ahead.
     for (let round = 0; round < 40; round++) await make(first)
@@ -142,7 +143,7 @@ describe('after the promotion of a standby that lacks the last changes', () => {
     await stockUp(primary.url())
     const first = await openStore(primary.url(), { tables: 'require_current_tables' })
     const start = await first.latestEventCursor()
-    await first.changeStock([{ type: 'adjust', ...BY, changes: [{ petId: 1n, quantity: 1 }] }])
+    await first.changeStock([change(1n, 1, BY)])
     const before = await first.eventsAfter(start, 10)
     await primary.stopReplication()
     primary.kill()

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
+import { change } from '../store/plain-rows.ts'
 import { stockOf } from '../support/whole-store.ts'
 
 /** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
@@ -62,10 +63,7 @@ test.skipIf(installed === undefined)(
           keyId: 'key_a',
           at: 1,
         }
-        await first.changeStock([
-          order,
-          { type: 'adjust', changes: [{ petId: 1n, quantity: 9 }], keyId: 'key_a', at: 1 },
-        ])
+        await first.changeStock([order, change(1n, 9)])
         await first.close()
 
         const [, restore = ''] = printedBlocks('petstore restore', 'sh')
@@ -81,7 +79,7 @@ test.skipIf(installed === undefined)(
           expect((await second.listOrders({}, 10))[0]?.id).toBeGreaterThan(1n)
           expect(await second.eventsAfter(cursor, 10)).toBe('relist_needed')
           const now = await second.latestEventCursor()
-          await second.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 5 }], keyId: 'key_a', at: 1 }])
+          await second.changeStock([change(1n, 5)])
           expect(await second.eventsAfter(now, 10)).toMatchObject({ events: [{ before: 4, after: 5 }] })
         } finally {
           await second.close()

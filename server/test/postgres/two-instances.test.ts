@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PLAN_LIMITS } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
-import { operatorOf } from '../support/operator.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
-import { until } from '../support/until.ts'
 import { historyOf } from '../support/whole-store.ts'
-import { recordBoth, violationsOf } from './both-loads.ts'
+import { Load } from './load.ts'
 import { addKey, PET_IDS, startInstances, stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
@@ -29,32 +27,46 @@ afterAll(async () => {
 
 describe('two instances on one PostgreSQL', () => {
   test('5,000 updates and reads of the same pets on both, with adjustments and repeated requests: no stale read, no lost update', async () => {
-    let value = 0
-    const both = await recordBoth(instances, {
-      key,
-      petIds: PET_IDS,
-      workers: 32,
-      keyedCallers: 8,
-      nextValue: () => ++value,
-      isOver: (requests) => requests >= 5_000,
-    })
-    const { recorded, keyed } = both
-    expect([...recorded.statuses]).toEqual([[200, 5_000]])
-    expect(Math.min(...Object.values({ ...keyed.counts, unanswered: 1 }))).toBeGreaterThan(0)
-    const store = await openStore(database.url, { tables: 'migrate' })
-    expect(await violationsOf(both, store, new Map(PET_IDS.map((petId) => [petId, 0])))).toEqual([])
-    // The history is a chain without a gap, and every acknowledged update is a link of it.
-    const operations = [...recorded.operations, ...keyed.operations]
-    for (const petId of PET_IDS) {
-      const history = await historyOf(store, BigInt(petId))
-      const written = operations.filter((one) => one.kind === 'write' && one.petId === petId)
-      expect(new Set(history.map(({ after }) => after))).toEqual(new Set(written.map((one) => one.value)))
-      expect(history).toHaveLength(written.length)
-      expect(history.map(({ before }) => before)).toEqual(
-        [0, ...history.map(({ after }) => after)].slice(0, -1),
-      )
-    }
-    await store.close()
+    const load = new Load({ key, petIds: PET_IDS, addresses: instances.map(({ address }) => address) })
+    let isOver = false
+    const [statuses] = await Promise.all([
+      load
+        .sendPlain(32, (requests) => requests >= 5_000)
+        .finally(() => {
+          isOver = true
+        }),
+      load.sendKeyed(8, () => isOver && load.counts.made >= 100),
+    ])
+    await load.settle()
+    expect(statuses).toEqual([200])
+    expect(Math.min(...Object.values(load.counts))).toBeGreaterThan(0)
+    expect(await load.violations(database.url)).toEqual([])
+  })
+
+  test('20 callers reverse one sale at once on both: one of them wins', async () => {
+    const petId = PET_IDS[0] ?? 0
+    const post = (instance: typeof one, path: string, body: object) =>
+      instance.call(path, key, { method: 'POST', body: JSON.stringify(body) })
+    const quantity = async () =>
+      ((await (await one.call('/inventory', key)).json()) as { petId: number; quantity: number }[]).find(
+        (item) => item.petId === petId,
+      )?.quantity
+    await one.call(`/inventory/${petId}`, key, { method: 'PATCH', body: '{"quantity": 10}' })
+    const sale = { reason: 'sold', changes: [{ petId, delta: -3 }] }
+    const { id } = (await (await post(one, '/inventory/adjustments', sale)).json()) as { id: number }
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, index) =>
+        post(index % 2 === 0 ? one : other, `/inventory/adjustments/${id}/reverse`, {}),
+      ),
+    )
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, ...Array(19).fill(409)])
+    const refusals = await Promise.all(
+      answers.filter(({ status }) => status === 409).map((answer) => answer.json()),
+    )
+    expect(new Set(refusals.map((refusal) => (refusal as { code: string }).code))).toEqual(
+      new Set(['already_reversed']),
+    )
+    expect(await quantity()).toBe(10)
   })
 
   const adjust = (instance: typeof one, idempotencyKey: string, petId: number, delta: number) =>
@@ -90,29 +102,6 @@ describe('two instances on one PostgreSQL', () => {
     },
   )
 
-  test('the same holds for updates with If-Match', async () => {
-    const petId = PET_IDS[1] ?? 0
-    await one.call(`/inventory/${petId}`, key, { method: 'PATCH', body: '{"quantity": 1}' })
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, async (_, index) => {
-        const { address } = index % 2 === 0 ? one : other
-        const answer = await fetch(`${address}/v1/inventory/${petId}`, {
-          method: 'PATCH',
-          headers: {
-            Authorization: `Bearer ${key}`,
-            'Content-Type': 'application/json',
-            'If-Match': '"1-available"',
-            'Idempotency-Key': 'same-update',
-          },
-          body: '{"quantity": 2}',
-        })
-        return `${answer.status} ${answer.headers.get('ETag')} ${await answer.text()}`
-      }),
-    )
-    const made = `200 "2-available" {"petId":${petId},"quantity":2,"status":"available"}`
-    expect(new Set(answers)).toEqual(new Set([made]))
-  })
-
   test('one Idempotency-Key for different concurrent requests on both: one succeeds, the others are 422', async () => {
     const answers = await Promise.all(
       PET_IDS.map((petId, index) => adjust(index % 2 === 0 ? one : other, 'different', petId, 1)),
@@ -136,52 +125,6 @@ describe('two instances on one PostgreSQL', () => {
     expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, index) => index))
   })
 
-  test('GET /limits on one shows the usage on the other', async () => {
-    const secret = await addKey(database.url, PLAN_LIMITS.pro)
-    for (let sent = 0; sent < 3; sent++) await other.call('/inventory', secret)
-    const limits = await (await one.call('/limits', secret)).json()
-    expect(limits).toMatchObject({ minute: { limit: 300, remaining: 297 }, day: { remaining: 9_997 } })
-  })
-
-  test('a key revoked on one stops working on the other', async () => {
-    const secret = await addKey(database.url, PLAN_LIMITS.pro)
-    expect((await other.call('/inventory', secret)).status).toBe(200)
-    const store = await openStore(database.url, { tables: 'migrate' })
-    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    await operatorOf(store).revokeKey(newest, { at: Date.now(), actor: 'test' })
-    await store.close()
-    for (const instance of instances) {
-      await until(async () => (await instance.call('/inventory', secret)).status === 401)
-    }
-  })
-
-  test('a key changed on one is changed on the other', async () => {
-    const secret = await addKey(database.url, PLAN_LIMITS.pro)
-    const permissionsAt = async (instance: typeof one) =>
-      ((await (await instance.call('/limits', secret)).json()) as { permissions: string[] }).permissions
-    for (const instance of instances) expect(await permissionsAt(instance)).toContain('orders')
-    const store = await openStore(database.url, { tables: 'migrate' })
-    const newest = (await store.listKeys()).at(-1)?.key.id ?? ''
-    await operatorOf(store).changeKey(newest, { permissions: ['pets'] }, { at: Date.now(), actor: 'test' })
-    await store.close()
-    for (const instance of instances) {
-      await until(async () => !(await permissionsAt(instance)).includes('orders'))
-      expect(await permissionsAt(instance)).toEqual(['pets'])
-    }
-  })
-
-  test('rejections on both lead to a ban on both', async () => {
-    const secret = await addKey(database.url, { perMinute: 2, perDay: 9 })
-    const status = async (at: 0 | 1) => {
-      const response = await (at === 0 ? one : other).call('/inventory', secret)
-      return response.status === 200 ? 200 : ((await response.json()) as { code: string }).code
-    }
-    expect([await status(0), await status(1)]).toEqual([200, 200])
-    expect([await status(0), await status(1)]).toEqual(['rate_limit_exceeded', 'rate_limit_exceeded'])
-    await until(async () => (await status(0)) === 'key_banned')
-    expect(await status(1)).toBe('key_banned')
-  })
-
   test('crossing batches do not deadlock', async () => {
     const stores = await Promise.all([
       openStore(database.url, { tables: 'migrate' }),
@@ -189,7 +132,12 @@ describe('two instances on one PostgreSQL', () => {
     ])
     const ids = PET_IDS.map(BigInt)
     const batch = (petIds: readonly bigint[], quantity: number) =>
-      petIds.map((petId) => ({ type: 'adjust' as const, changes: [{ petId, quantity }], keyId: 'key_a', at: 1 }))
+      petIds.map((petId) => ({
+        type: 'adjust' as const,
+        changes: [{ petId, quantity }],
+        keyId: 'key_a',
+        at: 1,
+      }))
     await Promise.all(
       Array.from({ length: 400 }, (_, index) =>
         stores[index % 2]?.changeStock(batch(index % 2 === 0 ? ids : ids.toReversed(), 1_000_000 + index)),

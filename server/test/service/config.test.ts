@@ -14,6 +14,8 @@ describe('a setting', () => {
     ['TRUST_PROXY', 'perhaps'],
     ['TRUST_PROXY', 'constructor'],
     ['PG_POOL_SIZE', '0'],
+    ['TIME_ZONE', '+01:00'],
+    ['TIME_ZONE', 'Berlin'],
     ['PET_SUNSET', 'soon'],
     ['PET_SUNSET', '2030-02-31'],
   ])('%s=%s is rejected with the valid values', (name, value) => {

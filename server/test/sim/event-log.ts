@@ -134,7 +134,7 @@ export class EventLog {
   #apply(event: StockEvent, position: number): void {
     switch (event.kind) {
       case 'pet':
-        this.#setPet(event, event, position)
+        this.#setPet(event, event, position, event.change === 'created')
         break
       case 'removed':
         this.#setPet(event, undefined, position)
@@ -156,13 +156,18 @@ export class EventLog {
   }
 
   /** A pet that does not exist has the quantity 0 in its history. */
-  #setPet(event: { petId: bigint; at: number }, pet: PetState | undefined, position: number): void {
+  #setPet(
+    event: { petId: bigint; at: number },
+    pet: PetState | undefined,
+    position: number,
+    isFact = true,
+  ): void {
     const petId = Number(event.petId)
     const timeline = timelineOf(this.#pets, petId)
     const before = timeline.latest?.quantity ?? 0
     const after = pet?.quantity ?? 0
     timeline.set(position, pet && { name: pet.name, quantity: pet.quantity })
-    if (before === after) return
+    if (!isFact) return
     timelineOf(this.#changes, petId).set(position, { before, after })
     // The history of all pets is in the order of time, which differs if the clock was set back.
     if (event.at < this.#latestTime) return

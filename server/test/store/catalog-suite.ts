@@ -60,6 +60,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     }
 
     test('a pet whose stock entry was deleted by hand can be created again, and is named until then', async () => {
+      await store.changeStock([change(3n, 0)])
       const database = await underTest.connect()
       await database.commit([
         { text: 'DELETE FROM stock WHERE pet_id IN (1, 2)', values: [] },
@@ -69,7 +70,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       const named = await store.findDamage()
       expect(named).toContain('pets without a stock entry: 2 (1, 2)')
       expect(named).toContain(
-        'pets whose stock was edited by hand, because it differs from their history: 1 (3)',
+        'pets whose stock was edited by hand, because it differs from their latest count and the adjustments since: 1 (3)',
       )
       const outcomes = await store.changeStock([
         create({ id: 1n, barcode: 'A' }),

@@ -57,6 +57,13 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [item(9n, 9)], removed: [] })
     })
 
+    test('if the log was pruned past the cursor, everything must be loaded again', async () => {
+      const { cursor } = await loaded()
+      await store.changeStock([change(1n, 9)])
+      await store.pruneHistory({ keep: 0 }, 1_000)
+      expect(await store.stockChangesSince(cursor)).toBe('reload')
+    })
+
     test('a very large number of changes is reported as too many', async () => {
       const { cursor } = await loaded()
       for (let round = 0; round < 11; round++) {

@@ -11,6 +11,7 @@ import { auditOf, operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { bannedState } from './limit-records.ts'
+import { change } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000
@@ -39,14 +40,14 @@ async function fill(store: Store): Promise<void> {
     })),
   )
   await store.changeStock([
-    { type: 'adjust', changes: [{ petId: 1n, quantity: 77 }], keyId: 'key_a', at: NOW },
-    { type: 'adjust', changes: [{ petId: 1n, quantity: 78 }], keyId: 'key_a', at: NOW + 1 },
-    { type: 'adjust', changes: [{ petId: 2n, quantity: 79 }], keyId: 'key_b', at: NOW + 2 },
+    change(1n, 77, { at: NOW }),
+    change(1n, 78, { at: NOW + 1 }),
+    change(2n, 79, { keyId: 'key_b', at: NOW + 2 }),
   ])
   await store.changeStock([ADJUSTMENT])
   await removePet(store, 2n)
   // Added again, its quantity differs from its history.
-  await store.changeStock([{ type: 'adjust', changes: [{ petId: 3n, quantity: 80 }], keyId: 'key_b', at: NOW + 3 }])
+  await store.changeStock([change(3n, 80, { keyId: 'key_b', at: NOW + 3 })])
   await removePet(store, 3n)
   await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
@@ -140,9 +141,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await target.changeStock([ADJUSTMENT])).toEqual([
         { type: 'answered', answer: 'an answer', isReplay: true },
       ])
-      await target.changeStock([
-        { type: 'adjust', changes: [{ petId: 1n, quantity: 80 }], keyId: 'key_a', at: NOW + 5 },
-      ])
+      await target.changeStock([change(1n, 80, { at: NOW + 5 })])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 77, 80])
       expect(await everything(target)).toMatchObject({ available: { quantity: 80, reserved: 14 } })
       const draft = {
@@ -196,7 +195,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         { pet: { id: 5n } },
       ])
       await target.changeStock([
-        { type: 'adjust', ...by, changes: [{ petId: 3n, quantity: 50 }] },
+        change(3n, 50, by),
         { type: 'update_pet', ...by, petId: 2n, patch: { name: 'Renamed' } },
       ])
       expect(await target.listHistoryPage(1n, 9, undefined)).toMatchObject({ rows: [] })

@@ -4,15 +4,9 @@ import type { PetStatus } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addWebhook } from '../support/add-webhook.ts'
 import { removePet } from '../support/remove-pet.ts'
+import { change } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const change = (petId: bigint, quantity: number, at = 1) => ({
-  type: 'set_quantity' as const,
-  petId,
-  quantity,
-  keyId: 'key_a',
-  at,
-})
 const pet = (
   id: bigint,
   quantity: number,
@@ -69,7 +63,11 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       before,
       after,
       status: 'available',
+      reserved: 0,
+      available: after,
+      adjustmentId: expect.any(BigInt),
       at: 1,
+      occurredAt: expect.any(Number),
       keyId: 'key_a',
       ...rest,
     })
@@ -77,18 +75,19 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     test('after the latest cursor there is nothing until something happens', async () => {
       const cursor = await store.latestEventCursor()
       expect(await eventsAfter(cursor)).toEqual([])
-      await store.changeStock([change(1n, 1), change(404n, 5)])
+      await store.changeStock([change(404n, 5)])
       expect(await eventsAfter(cursor)).toEqual([])
     })
 
     test('each change of a quantity is returned once, in order, whichever process made it', async () => {
       const cursor = await store.latestEventCursor()
       await store.changeStock([change(1n, 10), change(2n, 20), change(1n, 11), change(1n, 11)])
-      await other.changeStock([change(1n, 12, 7)])
+      await other.changeStock([change(1n, 12, { at: 7 })])
       expect(await eventsAfter(cursor)).toEqual([
         quantity(1n, 1, 10),
         quantity(2n, 2, 20, { status: 'sold' }),
         quantity(1n, 10, 11),
+        quantity(1n, 11, 11),
         quantity(1n, 11, 12, { at: 7 }),
       ])
     })
@@ -309,7 +308,7 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('changes before a time are removed, except those after a later change', async () => {
-      await store.changeStock([change(1n, 10, 2_000_000_000_000), change(1n, 11, 5)])
+      await store.changeStock([change(1n, 10, { at: 2_000_000_000_000 }), change(1n, 11, { at: 5 })])
       const { prunable, total } = await store.countPrunable({ before: 1_900_000_000_000 })
       expect([prunable, total]).toEqual([2, 4])
       expect(await store.pruneHistory({ before: 1_900_000_000_000 }, 100)).toBe(2)

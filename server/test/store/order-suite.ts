@@ -89,6 +89,20 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       })
     })
 
+    test('the availability of many pets is that of each, without pets that do not exist', async () => {
+      await made(HIGHEST, 2)
+      await made(1n, 4, { holdSeconds: 60 })
+      await made(1n, 3, { holdSeconds: 61 })
+      now += 60_000
+      const listed = await other.listAvailability([HIGHEST, 404n, 2n, 1n])
+      expect(listed).toEqual([
+        { petId: 1n, quantity: 10, reserved: 3 },
+        { petId: 2n, quantity: 5, reserved: 0 },
+        { petId: HIGHEST, quantity: 3, reserved: 2 },
+      ])
+      expect(await Promise.all(listed.map(({ petId }) => other.findAvailability(petId)))).toEqual(listed)
+    })
+
     test('an order above the available units is rejected with their number; others in the commit succeed', async () => {
       const outcomes = await store.changeStock([
         draft(1n, 6),
@@ -103,7 +117,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
         { type: 'insufficient_stock', petId: 1n, wanted: 5, available: 4 },
         { type: 'unknown_pet' },
         { order: { quantity: 4 } },
-        { item: { petId: 2n, quantity: 7 } },
+        { items: [{ petId: 2n, quantity: 7 }] },
         { order: { petId: 2n, quantity: 7 } },
       ])
       expect([await reservedOf(1n), await reservedOf(2n)]).toEqual([10, 7])
@@ -117,7 +131,17 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([{ ...update(order, 'complete'), at: 9, keyId: 'key_b' }])
       expect(await other.findAvailability(1n)).toEqual({ petId: 1n, quantity: 6, reserved: 0 })
       expect(await historyOf(other, 1n)).toEqual([
-        { petId: 1n, before: 10, after: 6, at: 9, keyId: 'key_b', reason: 'sold', reference: 'order 1' },
+        {
+          petId: 1n,
+          before: 10,
+          after: 6,
+          adjustmentId: expect.any(BigInt),
+          at: 9,
+          occurredAt: 9,
+          keyId: 'key_b',
+          reason: 'sold',
+          reference: 'order 1',
+        },
       ])
       const complete = { ...order, state: 'complete' as const, closedAt: START, closedBy: 'key_b' }
       expect(await eventsAfter(cursor)).toEqual([

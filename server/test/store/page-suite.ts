@@ -5,6 +5,7 @@ import { historyMethods } from '../../src/store/history.ts'
 import type { Store } from '../../src/store/store.ts'
 import { operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
+import { change as countOf } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
@@ -17,13 +18,8 @@ const pet = (id: bigint, status: PetStatus): StockedPet => ({
   status,
   quantity: 5,
 })
-const change = (petId: bigint, quantity: number, keyId = 'key_gone') => ({
-  type: 'set_quantity' as const,
-  petId,
-  quantity,
-  keyId,
-  at: quantity,
-})
+const change = (petId: bigint, quantity: number, keyId = 'key_gone') =>
+  countOf(petId, quantity, { keyId, at: quantity })
 
 async function addKey(store: Store, id: string, name: string): Promise<void> {
   const limits = { perMinute: 1, perDay: 1 }
@@ -237,9 +233,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       test('finds a time without examining later changes', async () => {
         const HOUR = 3_600_000
         for (let hour = 1; hour <= 40; hour++) {
-          await store.changeStock([
-            { type: 'adjust', changes: [{ petId: 2n, quantity: 1_000 + hour }], keyId: 'key_desk', at: hour * HOUR },
-          ])
+          await store.changeStock([countOf(2n, 1_000 + hour, { keyId: 'key_desk', at: hour * HOUR })])
         }
         const database = await underTest.connect()
         try {

@@ -16,6 +16,7 @@ import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { contentsSuite } from './contents-suite.ts'
 import { eventSuite } from './event-suite.ts'
+import { factSuite } from './fact-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
@@ -23,6 +24,7 @@ import { lowStockSuite } from './low-stock-suite.ts'
 import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { reportSuite } from './report-suite.ts'
 import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
@@ -63,8 +65,10 @@ categoryImportSuite('PostgreSQL', underTest)
 importSuite('PostgreSQL', underTest)
 adjustmentSuite('PostgreSQL', underTest)
 eventSuite('PostgreSQL', underTest)
+factSuite('PostgreSQL', underTest)
 pageSuite('PostgreSQL', underTest)
 searchSuite('PostgreSQL', underTest)
+reportSuite('PostgreSQL', underTest)
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-copy-'))
 const sqlite = {
@@ -79,7 +83,7 @@ describe('PostgreSQL database', () => {
   test('does not let the log be edited, nor pruned past its followers', async () => {
     const store = await open()
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 2 }], keyId: 'key_a', at: 3 }])
+    await store.changeStock([change(1n, 2, { at: 3 })])
     for (const sql of ['UPDATE log SET after = 9', 'TRUNCATE log']) {
       await expect(database?.run(sql) ?? Promise.resolve()).rejects.toThrow('append-only')
     }
@@ -112,7 +116,7 @@ describe('PostgreSQL database', () => {
       INSERT INTO log SELECT id, kind, pet_id, before, after, status, at, key_id, '1000000000' FROM dumped`)
     expect(await store.eventsAfter(cursor, 10)).toBe('relist_needed')
     const newCursor = await store.latestEventCursor()
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 2 }], keyId: 'key_a', at: 3 }])
+    await store.changeStock([change(1n, 2, { at: 3 })])
     expect(await store.eventsAfter(newCursor, 10)).toMatchObject({ events: [{ kind: 'change', after: 2 }] })
     await store.close()
     await discard()
@@ -170,8 +174,8 @@ describe('PostgreSQL database', () => {
     ).toMatchObject([{ order: {} }])
     held.resolve()
     await holding
-    expect(await waiting).toEqual([
-      { type: 'done', item: { petId: 1n, quantity: 2, status: 'available' } },
+    expect(await waiting).toMatchObject([
+      { type: 'done', items: [{ petId: 1n, quantity: 2, status: 'available' }] },
       { type: 'pet_exists', petId: 7n },
     ])
     expect(await store.findAvailability(7n)).toEqual({ petId: 7n, quantity: 5, reserved: 3 })

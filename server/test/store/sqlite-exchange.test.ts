@@ -1,14 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { AdjustmentChange } from '../../src/core/stock/command.ts'
-import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
-import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 
 const ACT = { at: 9, keyId: 'petstore-import' }
@@ -116,13 +114,6 @@ describe('An import into SQLite', () => {
     )
     expect(statSync(`${path}-wal`).size).toBe(0)
   })
-
-  test('leaves a database that passes its integrity check', async () => {
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
-    await removePet(store, 1n)
-    await importAround([pet(1n, { quantity: 9 }), pet(2n, { quantity: 0 })], [])
-    expect(await store.findDamage()).toEqual([])
-  })
 })
 
 describe('An adjustment that SQLite has already decided is decided again if others got the lock first', () => {
@@ -174,29 +165,5 @@ describe('An adjustment that SQLite has already decided is decided again if othe
     ]
     await expect(adjusting).rejects.toMatchObject({ refused: { count: 2, first } })
     expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([1, 7, 4])
-  })
-})
-
-describe('A backup of SQLite', () => {
-  test('contains everything, in one file that only its owner can read', async () => {
-    await store.addPets([pet(1n), pet(2n)])
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
-    const copy = join(folder, 'copy.db')
-    await store.backupTo(copy)
-    expect(statSync(copy).mode & 0o777).toBe(0o600)
-    expect([existsSync(`${copy}-wal`), existsSync(`${copy}-shm`)]).toEqual([false, false])
-    const path = join(folder, 'restored.db')
-    restoreSqlite(copy, path)
-    const restored = openSqliteStore(path)
-    expect(await stockOf(restored)).toEqual(await stockOf(store))
-    expect(await historyOf(restored, 1n)).toEqual(await historyOf(store, 1n))
-    await restored.close()
-  })
-
-  test('does not overwrite an existing file', async () => {
-    const copy = join(folder, 'copy.db')
-    writeFileSync(copy, 'mine')
-    await expect(store.backupTo(copy)).rejects.toThrow('EEXIST')
-    expect(await Bun.file(copy).text()).toBe('mine')
   })
 })

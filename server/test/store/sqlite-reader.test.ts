@@ -4,6 +4,7 @@ import { searchOf } from '../../src/core/catalog/search.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { Reader } from '../../src/store/workers.ts'
 import { freshFile } from './fresh-file.ts'
+import { change } from './plain-rows.ts'
 import { ALL } from './search-model.ts'
 
 const file = freshFile()
@@ -21,9 +22,7 @@ test('a search runs in a worker and blocks nobody else', async () => {
   void searching.then(count)
   void scanning.then(count)
   // The worker is blocked, and this thread reads and writes.
-  expect(
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 4 }], keyId: 'key_a', at: 1 }]),
-  ).toHaveLength(1)
+  expect(await store.changeStock([change(1n, 4)])).toHaveLength(1)
   // Enough turns for a search or scan on this thread to finish.
   for (let turn = 0; turn < 100; turn++) {
     expect(await store.findPet(1n)).toMatchObject({ name: 'Rex' })

@@ -13,6 +13,7 @@ import { catalogSuite } from './catalog-suite.ts'
 import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
+import { factSuite } from './fact-suite.ts'
 import { importSuite } from './import-suite.ts'
 import { keySuite } from './key-suite.ts'
 import { limitSuite } from './limit-suite.ts'
@@ -20,6 +21,7 @@ import { lowStockSuite } from './low-stock-suite.ts'
 import { orderSuite } from './order-suite.ts'
 import { pageSuite } from './page-suite.ts'
 import { change, pet } from './plain-rows.ts'
+import { reportSuite } from './report-suite.ts'
 import { searchSuite } from './search-suite.ts'
 import { sqlSuite } from './sql-suite.ts'
 import { stockSuite } from './stock-suite.ts'
@@ -40,8 +42,10 @@ catalogSuite('SQLite', underTest)
 lowStockSuite('SQLite', underTest)
 changeSuite('SQLite', underTest)
 eventSuite('SQLite', underTest)
+factSuite('SQLite', underTest)
 pageSuite('SQLite', underTest)
 searchSuite('SQLite', underTest)
+reportSuite('SQLite', underTest)
 keySuite('SQLite', underTest)
 limitSuite('SQLite', underTest)
 categoryImportSuite('SQLite', underTest)
@@ -73,7 +77,7 @@ describe('SQLite file', () => {
   test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
     await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
-    await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 2 }], keyId: 'key_a', at: 3 }])
+    await store.changeStock([change(1n, 2, { at: 3 })])
     const other = new Database(path)
     expect(() => other.run('UPDATE log SET after = 9')).toThrow('append-only')
     other.close()

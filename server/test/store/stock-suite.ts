@@ -3,6 +3,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
+import { change } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
@@ -15,14 +16,6 @@ const pet = (id: bigint, quantity: number): StockedPet => ({
   categoryId: HIGHEST,
   status: 'available',
   quantity,
-})
-
-const change = (petId: bigint, quantity: number, at = 1) => ({
-  type: 'set_quantity' as const,
-  petId,
-  quantity,
-  keyId: 'key_a',
-  at,
 })
 
 /** The guarantees of every adapter for pets, stock, history and orders. */
@@ -56,12 +49,12 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
         change(10n, 8),
       ])
       const item = (petId: bigint, quantity: number) => ({
-        type: 'done' as const,
-        item: { petId, quantity, status: 'available' as const },
+        type: 'done',
+        items: [{ petId, quantity, status: 'available' }],
       })
-      expect(outcomes).toEqual([
+      expect(outcomes).toMatchObject([
         item(10n, 6),
-        { type: 'unknown_pet' },
+        { type: 'refused', failures: [{ code: 'not_found' }] },
         item(2n, 0),
         item(10n, MOST),
         item(10n, 8),
@@ -79,30 +72,37 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
         { ...change(404n, 9), onlyIf: onlyIf(5) },
         { ...change(10n, 1), onlyIf: [] },
       ])
-      const item = (quantity: number) => ({ petId: 10n, quantity, status: 'available' as const })
-      expect(outcomes).toEqual([
-        { type: 'done', item: item(6) },
-        { type: 'conflict', item: item(6) },
-        { type: 'conflict', item: item(6) },
-        { type: 'done', item: item(9) },
-        { type: 'unknown_pet' },
-        { type: 'conflict', item: item(9) },
+      const conflict = { type: 'refused', failures: [{ code: 'precondition_failed' }] }
+      expect(outcomes).toMatchObject([
+        { type: 'done', items: [{ quantity: 6 }] },
+        conflict,
+        conflict,
+        { type: 'done', items: [{ quantity: 9 }] },
+        { type: 'refused', failures: [{ code: 'not_found' }] },
+        conflict,
       ])
       expect((await historyOf(store, 10n)).map(({ after }) => after)).toEqual([6, 9])
     })
 
-    test('records each change of quantity in order, and nothing without a change', async () => {
-      await store.changeStock([change(10n, 6, 100), change(10n, 6, 101), change(10n, MOST, 102)])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 10n, quantity: 1 }], keyId: 'key_b', at: 103 }])
+    test('records each count in order, also one that confirms the quantity', async () => {
+      await store.changeStock([
+        change(10n, 6, { at: 100 }),
+        change(10n, 6, { at: 101 }),
+        change(10n, MOST, { at: 102 }),
+      ])
+      await store.changeStock([change(10n, 1, { keyId: 'key_b', at: 103 })])
       const entry = (before: number, after: number, at: number, keyId = 'key_a') => ({
         petId: 10n,
         before,
         after,
+        adjustmentId: expect.any(BigInt),
         at,
+        occurredAt: at,
         keyId,
       })
       expect(await historyOf(store, 10n)).toEqual([
         entry(5, 6, 100),
+        entry(6, 6, 101),
         entry(6, MOST, 102),
         entry(MOST, 1, 103, 'key_b'),
       ])

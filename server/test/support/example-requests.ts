@@ -1,7 +1,6 @@
-import type { Operation } from '../../src/http/operation.ts'
+import { isRequiredParameter, type Operation } from '../../src/http/operation.ts'
 import { toJson } from '../../src/http/reply.ts'
 import { OPERATIONS } from '../../src/http/routes.ts'
-import type { ServiceOptions } from '../../src/service/compose.ts'
 import { addWebhook } from './add-webhook.ts'
 import { TestService } from './test-service.ts'
 
@@ -15,6 +14,7 @@ const IDS: Readonly<Record<string, readonly [kept: string, removable: string]>> 
   orderId: ['1', '9007199254740993'],
   webhookId: ['1', '77'],
   keyId: ['key_1', 'key_77'],
+  adjustmentId: ['1000000', '1000000'],
 }
 
 export interface ExampleRequest extends Operation {
@@ -26,7 +26,7 @@ export interface ExampleRequest extends Operation {
 /** A good request of every operation, with the example of its body in the contract. A new operation needs nothing here. */
 export const EXAMPLES: readonly ExampleRequest[] = OPERATIONS.map((operation) => ({
   ...operation,
-  target: targetOf(operation),
+  target: targetOf(operation) + requiredQueryOf(operation),
   sentBody:
     operation.body === undefined ? undefined : toJson(exampleOf(operation.operationId, operation.body)),
 }))
@@ -45,6 +45,13 @@ export function targetOf(
   })
 }
 
+/** The query parameters that an operation needs, with the examples of the contract. */
+function requiredQueryOf({ operationId, query = {} }: Operation): string {
+  const required = Object.entries(query).filter(([, schema]) => isRequiredParameter(schema))
+  const values = required.map(([name, schema]) => `${name}=${exampleOf(`${operationId} ${name}`, schema)}`)
+  return values.length === 0 ? '' : `?${values.join('&')}`
+}
+
 export function exampleOf(name: string, schema: object): Readonly<Record<string, unknown>> {
   const { examples: [example] = [] } = schema as {
     readonly examples?: readonly Readonly<Record<string, unknown>>[]
@@ -54,7 +61,9 @@ export function exampleOf(name: string, schema: object): Readonly<Record<string,
 }
 
 /** A service with the records that the examples name. */
-export async function startExampleShop(options: ServiceOptions = {}): Promise<TestService> {
+export async function startExampleShop(
+  options: Parameters<typeof TestService.start>[0] = {},
+): Promise<TestService> {
   const service = await TestService.start({
     settings: { webhookPrivateAddresses: 'on' },
     lookup: async () => ['127.0.0.1'],
@@ -64,6 +73,23 @@ export async function startExampleShop(options: ServiceOptions = {}): Promise<Te
   await service.send('POST', '/pets', { id: 77, name: 'Gone soon', categoryId: 1 })
   await service.send('POST', '/pets', { id: 78, name: 'Scanned', categoryId: 1, barcode: 'SCANNED' })
   for (const id of ['key_1', 'key_77']) await service.createKey('pro', { id, permissions: [] })
+  // A sale with so many units that each test can reverse some.
+  const sale = [
+    1_000_000,
+    1_000_000,
+    "'change'",
+    1,
+    1_000_004,
+    4,
+    "'available'",
+    service.now,
+    "'key_1'",
+    "'sold'",
+    -1_000_000,
+  ]
+  await service.run(
+    `INSERT INTO log (id, document, kind, pet_id, before, after, status, at, key_id, reason, delta) VALUES (${sale})`,
+  )
   for (const id of [1n, 77n]) await addWebhook(service.store, { id, url: NOWHERE })
   return service
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/compat'
+import { copyText } from './copy-text.ts'
 
 const SHOW_DONE_MS = 1_600
 
@@ -25,17 +26,4 @@ export function CopyButton({ text, what }: { readonly text: string; readonly wha
       <span className="visually-hidden"> {what}</span>
     </button>
   )
-}
-
-/** `navigator.clipboard` exists only on https and localhost; `execCommand` works everywhere. */
-async function copyText(text: string): Promise<void> {
-  if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text)
-  const field = document.createElement('textarea')
-  field.value = text
-  field.className = 'visually-hidden'
-  document.body.append(field)
-  field.select()
-  const isDone = document.execCommand('copy')
-  field.remove()
-  if (!isDone) throw new Error('the browser does not allow copying')
 }

@@ -19,6 +19,11 @@ async function signedIn(options: PageOptions = {}): Promise<Page> {
   return page
 }
 
+async function selectAll(page: Page): Promise<void> {
+  await page.getByLabel('Select all rows of this page').check()
+  await page.getByRole('button', { name: /^Select all/ }).click()
+}
+
 async function apply(page: Page, kind: string, amount: number): Promise<void> {
   await page.getByRole('button', { name: kind, exact: true }).click()
   await page.getByLabel('Amount').fill(String(amount))
@@ -33,15 +38,17 @@ async function done(page: Page, words: string): Promise<void> {
 test('all rows are changed after a question, and back, and the history has the reason', async () => {
   const page = await signedIn()
   await shows(page, 1n, 10)
-  const sizes: number[] = []
+  const sizes: (number | undefined)[] = []
   page.on('request', (request) => {
     if (request.method() === 'POST') sizes.push(request.postDataJSON().changes?.length)
   })
-  await page.getByLabel('Select all rows shown').check()
-  await page.getByLabel('Reason').selectOption('Counted')
+  await selectAll(page)
+  await apply(page, 'Add', 32)
+  await page.getByRole('dialog').getByRole('button', { name: 'Do not change them' }).click()
+  await page.getByLabel('Reason').selectOption('Received')
   await page.getByLabel('Reference').fill(' shelf 7\t')
-  await apply(page, 'Set to', 42)
-  const question = page.getByRole('dialog', { name: 'Set 1,100 pets to 42?' })
+  await page.getByRole('button', { name: 'Apply to 1,100' }).click()
+  const question = page.getByRole('dialog', { name: 'Add 32 to 1,100 pets?' })
   await question.getByText('You can stop it on the way, and undo it.').waitFor()
   await axe(page)
   // Esc is a no.
@@ -61,7 +68,7 @@ test('all rows are changed after a question, and back, and the history has the r
   await page.goto(`${shop.service.address}/#/pets/${ODD}`)
   const why = page.locator('.history-table__why')
   await why.nth(1).waitFor()
-  expect(await why.allTextContents()).toEqual(['Undone · shelf 7', 'Counted · shelf 7'])
+  expect(await why.allTextContents()).toEqual(['Undone · shelf 7', 'Received · shelf 7'])
 })
 
 test('rows that cannot be changed are listed with the reason, and tried again', async () => {
@@ -108,7 +115,7 @@ test('a change of many rows can be stopped, and counts each of them once', async
     await held.promise
     await route.continue()
   })
-  await page.getByLabel('Select all rows shown').check()
+  await selectAll(page)
   await apply(page, 'Set to', 99)
   await page.getByRole('dialog').getByRole('button', { name: 'Change 1,099', exact: true }).click()
   await page.getByRole('progressbar').waitFor()

@@ -228,7 +228,7 @@ test('a view that cannot be loaded says so, the others work, and it is loaded ag
   await page.getByText('This view could not be loaded').waitFor()
   await axe(page)
   await page.getByRole('link', { name: 'Stock', exact: true }).click()
-  await page.getByRole('grid').waitFor()
+  await page.getByRole('table', { name: 'Stock' }).waitFor()
   await page.getByRole('link', { name: 'Orders' }).click()
   await page.context().setOffline(true)
   await page.getByRole('button', { name: 'Load again' }).click()

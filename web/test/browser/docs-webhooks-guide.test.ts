@@ -8,12 +8,12 @@ import { freePort } from '../../../server/test/support/free-port.ts'
 import { TestService } from '../../../server/test/support/test-service.ts'
 import { guideSample, LANGUAGES, testWith } from '../support/guide-samples.ts'
 import { printed } from '../support/printed-sample.ts'
-import { usePython } from '../support/python-samples.ts'
+import { PYTHON_CLIENT, usePython } from '../support/python-samples.ts'
 
 /** The client can be imported by its name from here, and git ignores the folder. */
 const FOLDER = join(ROOT, 'client/dist')
 const TOOLS = {
-  client: { program: process.execPath, file: join(FOLDER, 'guide-receiver.ts') },
+  typescript: { program: process.execPath, file: join(FOLDER, 'guide-receiver.ts') },
   python: { program: 'python3', file: join(FOLDER, 'guide-receiver.py') },
 } as const
 
@@ -31,20 +31,24 @@ describe('every sample of the guide on webhooks runs', () => {
 
   const inPython = usePython()
 
-  for (const id of ['client', 'python'] as const) {
+  for (const id of ['typescript', 'python'] as const) {
     const { program, file } = TOOLS[id]
     test.skipIf(Bun.which(program) === null)(
       `a receiver in ${id} accepts real deliveries, reads the list on a relist, and rejects others`,
       async () => {
         await Bun.write(
           file,
-          guideSample(service, { guide: 'webhooks', title: 'Receive deliveries', language: id }),
+          await guideSample(service, { guide: 'webhooks', title: 'Receive deliveries', language: id }),
         )
         const port = freePort()
         const url = `http://127.0.0.1:${port}/`
         const webhook = await client.webhooks.create({ url, kinds: ['stock.changed', 'pet.removed'] })
         const pet = await client.pets.create({ name: 'Gone soon', categoryId: 1n, id: 77n })
-        const receiver = await startReceiver([program, file], port, `whsec_b2xk ${webhook.secret}`)
+        const receiver = await startReceiver(
+          ['env', `PYTHONPATH=${PYTHON_CLIENT}`, program, file],
+          port,
+          `whsec_b2xk ${webhook.secret}`,
+        )
         try {
           await client.inventory.set(9007199254740993n, { quantity: 40 })
           await client.inventory.set(9007199254740993n, { quantity: 41 })
@@ -83,8 +87,8 @@ describe('every sample of the guide on webhooks runs', () => {
 
   for (const language of LANGUAGES) {
     testWith(language, `a webhook is created with ${language}`, async () => {
-      const code = guideSample(service, { guide: 'webhooks', title: 'Create a webhook', language })
-      if (language === 'client') await printed(code, false)
+      const code = await guideSample(service, { guide: 'webhooks', title: 'Create a webhook', language })
+      if (language === 'typescript') await printed(code, false)
       else if (language === 'python') await inPython(code)
       else await run(['sh', '-c', `${code} --silent --fail`])
       const [webhook, ...others] = (await client.webhooks.list()).items

@@ -153,7 +153,7 @@ describe('a shared device', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Dora' }).click()
     await axe(page)
-    expect(await page.getByRole('grid').count()).toBe(0)
+    expect(await page.getByRole('table', { name: 'Stock' }).count()).toBe(0)
     await enterPin(page, '12')
     await page.getByRole('alert').getByText('4 to 8 digits').waitFor()
     await enterPin(page, '2468')

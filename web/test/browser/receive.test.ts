@@ -150,7 +150,7 @@ test('no scan is lost: the last one is part of the delivery in the review, after
   await scan(page, barcodeOf(24))
   await page.keyboard.type('7')
   await page.getByRole('link', { name: 'Stock', exact: true }).click()
-  await page.getByRole('grid').waitFor()
+  await page.getByRole('table', { name: 'Stock' }).waitFor()
   await page.getByRole('link', { name: 'Receive' }).click()
   await page.getByText('4 pets, 10 pieces').waitFor()
   await scan(page, barcodeOf(25))

@@ -91,7 +91,6 @@ test('a scan is looked up wherever the focus is, and never becomes a quantity', 
   await countIs(page, '3,000 pets')
   await goToRow(page, 5n)
   await page.keyboard.type('9')
-  await fieldOf(page, 5n).waitFor()
   await scan(page, CODE)
   await rowOf(page, 78n).waitFor()
   expect(await activeRow(page)).toBe('pet-78')
@@ -105,7 +104,6 @@ test('a scan is looked up wherever the focus is, and never becomes a quantity', 
   await page.getByText('No pet has the barcode 9999999999994.').waitFor()
   await page.keyboard.type('7')
   await page.keyboard.press('Enter')
-  expect(await page.getByRole('grid').getByRole('textbox').count()).toBe(0)
   expect(await shop.inStock(3n)).toBe(4)
 })
 
@@ -135,15 +133,14 @@ test('+12 and -3 change it by a difference, whatever others do, and one that is 
   await page.keyboard.type('+12')
   await shop.setElsewhere(11n, 100)
   const sent = page.waitForRequest('**/v1/inventory/adjustments')
-  await page.keyboard.press('Tab')
+  await page.keyboard.press('Enter')
   expect((await sent).postDataJSON()).toEqual({ reason: 'corrected', changes: [{ petId: 11, delta: 12 }] })
   await shows(page, 11n, 112)
-  // Tab has gone on to the next field.
-  await fieldOf(page, 12n).fill('-3')
-  await page.keyboard.press('Shift+Tab')
+  // Enter has gone on to the next field.
+  await page.keyboard.type('-3')
+  await page.keyboard.press('ArrowUp')
   await saved(page, 12n)
-  await fieldOf(page, 11n).waitFor()
-  await page.keyboard.press('Escape')
+  expect(await activeRow(page)).toBe('pet-11')
   expect(await Promise.all([11n, 12n].map(shop.inStock))).toEqual([112, 1])
 
   await goToRow(page, 12n)

@@ -3,7 +3,7 @@ import { PHONE } from '../support/layout.ts'
 import { petsNumbered } from '../support/pets.ts'
 import { useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
-import { activeRow, countIs, namesShown, quantityOf, rowOf } from '../support/stock-table.ts'
+import { activeRow, countIs, fieldOf, goToRow, namesShown, rowOf } from '../support/stock-table.ts'
 
 const LAST = 9223372036854775807n
 const MANY = petsNumbered(2_000, (index) => ({
@@ -20,22 +20,22 @@ const SPECIAL = [
 
 const shop = useShop({ pets: [...MANY, ...SPECIAL] })
 
-test('of thousands only what is in sight is drawn, and the last id is exact', async () => {
+test('thousands are shown on pages of 200, through which the arrow keys go on, and the last id is exact', async () => {
   const page = await shop.signedIn()
-  await rowOf(page, 1n).getByText('Pet number 1', { exact: true }).waitFor()
   await countIs(page, '2,003 pets')
-  const grid = page.getByRole('grid')
-  expect(await grid.getAttribute('aria-rowcount')).toBe('2004')
-  expect(await page.locator('.stock-row').count()).toBeLessThan(60)
-
-  await grid.focus()
-  await page.keyboard.press('End')
-  const last = rowOf(page, LAST)
-  await last.getByText('9223372036854775807').waitFor()
-  expect(await last.getAttribute('aria-rowindex')).toBe('2004')
-  expect(await last.isVisible()).toBe(true)
-  expect(await page.locator('.stock-row').count()).toBeLessThan(60)
-  expect(await rowOf(page, 1n).count()).toBe(0)
+  expect(await page.locator('.stock-row').count()).toBe(200)
+  await goToRow(page, 200n)
+  await page.keyboard.press('ArrowDown')
+  await countIs(page, '201 to 400 of 2,003')
+  expect(await activeRow(page)).toBe('pet-201')
+  await page.keyboard.press('ArrowUp')
+  expect(await activeRow(page)).toBe('pet-200')
+  const next = page.getByRole('button', { name: 'Next' })
+  while (await next.isEnabled()) await next.click()
+  await countIs(page, '2,001 to 2,003 of 2,003')
+  await rowOf(page, LAST).getByText('9223372036854775807').waitFor()
+  await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').click()
+  await countIs(page, '1 to 200 of 2,003')
 })
 
 test('filters by status and by low stock, which is what the thresholds say, also after a reload', async () => {
@@ -51,8 +51,8 @@ test('filters by status and by low stock, which is what the thresholds say, also
   await countIs(page, '1 of 2,003 pets')
   await page.getByRole('button', { name: 'All', exact: true }).click()
   await countIs(page, '3 of 2,003 pets')
-  expect(await quantityOf(page, 5_000n).getAttribute('title')).toBe('Low stock')
-  expect(await quantityOf(page, LAST).getAttribute('title')).toBe('None in stock')
+  expect(await fieldOf(page, 5_000n).getAttribute('title')).toBe('Low stock')
+  expect(await fieldOf(page, LAST).getAttribute('title')).toBe('None in stock')
   await rowOf(page, LAST).getByText('sold out', { exact: true }).waitFor()
   await shop.send('PATCH', '/pets/5001', { lowStockAt: 4 })
   await countIs(page, '2 of 2,003 pets')
@@ -87,36 +87,28 @@ test('keys alone go through the table, select, and tell what they do', async () 
   await countIs(page, '2,003 pets')
   await page.keyboard.press('/')
   await page.keyboard.press('ArrowDown')
-  expect(await activeRow(page)).toBe('pet-1')
+  await expectSoon(() => activeRow(page), 'pet-1')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('ArrowUp')
-  expect(await activeRow(page)).toBe('pet-2')
-  await page.keyboard.press('PageDown')
-  const afterPage = Number((await activeRow(page))?.replace('pet-', ''))
-  expect(afterPage).toBeGreaterThan(8)
-  await page.keyboard.press('PageUp')
   expect(await activeRow(page)).toBe('pet-2')
 
   await page.keyboard.press('Space')
   await page.keyboard.press('ArrowDown')
   await page.keyboard.press('Space')
   await page.getByText('2 selected').waitFor()
-  expect(await rowOf(page, 3n).getAttribute('aria-selected')).toBe('true')
-  await page.keyboard.press('Control+a')
+  expect(await rowOf(page, 3n).getByRole('checkbox').isChecked()).toBe(true)
+  await page.getByLabel('Select all rows of this page').check()
+  await page.getByText('200 selected').waitFor()
+  await page.getByRole('button', { name: 'Select all 2,003' }).click()
   await page.getByText('2,003 selected').waitFor()
+  await goToRow(page, 3n)
   await page.keyboard.press('Escape')
   await page.getByText('selected').waitFor({ state: 'detached' })
 
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Undo the last change').waitFor()
   await page.keyboard.press('Escape')
-  await page.getByRole('grid').focus()
-  await page.keyboard.press('ArrowRight')
-  await page.getByRole('heading', { level: 1, name: 'Pet number 3' }).waitFor()
-  await page.goBack()
-  await rowOf(page, 3n).waitFor()
-  expect(page.url()).not.toContain('pets')
 })
 
 test('exports what is shown, in its order, as the importer takes it', async () => {
@@ -144,9 +136,8 @@ test('a phone gets rows of two lines, and buttons that a finger hits', async () 
   const more = page.getByRole('button', { name: 'One more Pet number 1', exact: true })
   const { width = 0, height = 0 } = (await more.boundingBox()) ?? {}
   expect(Math.min(width, height)).toBeGreaterThanOrEqual(44)
-  expect((await rowOf(page, 1n).boundingBox())?.height).toBe(84)
-  const name = await rowOf(page, 1n).locator('.stock-row__name').boundingBox()
-  const id = await rowOf(page, 1n).locator('.stock-row__id').boundingBox()
+  const name = await rowOf(page, 1n).getByRole('link').boundingBox()
+  const id = await rowOf(page, 1n).getByText('#1', { exact: true }).boundingBox()
   expect(id?.y).toBeGreaterThan((name?.y ?? 0) + (name?.height ?? 0) - 1)
   await page.getByLabel('Sort by').selectOption('quantity')
   await rowOf(page, LAST).waitFor()

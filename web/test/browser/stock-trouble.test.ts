@@ -3,7 +3,7 @@ import { freePort } from '../../../server/test/support/free-port.ts'
 import type { TestService } from '../../../server/test/support/test-service.ts'
 import { axe } from '../support/axe.ts'
 import { useShop } from '../support/shop.ts'
-import { goToRow, rowOf, shows } from '../support/stock-table.ts'
+import { rowOf, shows } from '../support/stock-table.ts'
 
 /** Uses up a key's minute. */
 async function spendAll(service: TestService, key: string): Promise<void> {
@@ -33,8 +33,7 @@ test('a limit that is reached counts down, and then what was waiting goes on', a
   await page.getByText('Live', { exact: true }).waitFor()
   await spendAll(service, secret)
   service.now += 55_000
-  await goToRow(page, 1n)
-  await page.keyboard.press('+')
+  await page.getByRole('button', { name: 'One more Biscuit' }).click()
   await page.getByText('The limit of this key is reached.').waitFor()
   await page.getByText(/^Continues in \d s$/).waitFor()
   await rowOf(page, 1n).getByText('Saving').waitFor()
@@ -50,8 +49,7 @@ test('a service that cannot do its work is told of, until it can', async () => {
   const page = await shop.signedIn({ provokes: [503] })
   await shows(page, 2n, 1)
   await service.run('ALTER TABLE log RENAME TO away')
-  await goToRow(page, 2n)
-  await page.keyboard.press('+')
+  await page.getByRole('button', { name: 'One more Mittens' }).click()
   await page.getByText('The service cannot do its work at the moment').waitFor()
   await rowOf(page, 2n).getByText('Saving').waitFor()
   await axe(page)

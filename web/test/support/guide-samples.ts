@@ -1,52 +1,56 @@
 import { test } from 'bun:test'
+import { join } from 'node:path'
 import { PetstoreClient } from '@petstore/client'
 import type { TestService } from '../../../server/test/support/test-service.ts'
-import { compileGuides } from '../../guides.ts'
-import { SAMPLE_BASE_URL } from '../../src/docs-page/guides/guide.ts'
-import { KEY_PLACEHOLDER } from '../../src/docs-page/samples/request-samples.ts'
+import type { Sample } from '../../docs/code.ts'
+import { readContract } from '../../docs/contract.ts'
+import { codeOf, parseGuide, sampleOf } from '../../docs/guides.ts'
+import { KEY_PLACEHOLDER, SAMPLE_BASE_URL } from '../../docs/samples.ts'
 
-const TOOLS = { curl: 'curl', client: 'bun', python: 'python3' } as const
+export const GUIDES = join(import.meta.dir, '../../docs/guides')
+export const contract = readContract(await Bun.file(join(import.meta.dir, '../../../openapi.json')).json())
 
-export const LANGUAGES = ['curl', 'client', 'python'] as const
-export type Language = (typeof LANGUAGES)[number]
+const TOOLS = { shell: 'curl', typescript: 'bun', python: 'python3' } as const
 
-const guides = await compileGuides()
+export const LANGUAGES = ['shell', 'typescript', 'python'] as const
+type Language = Sample['language']
+type Access = Pick<TestService, 'address' | 'key'>
 
-function partsOf(guideId: string) {
-  const guide = guides.get(guideId)
-  if (guide === undefined) throw new Error(`there is no guide ${guideId}`)
-  return guide.parts
-}
-
-export function guidesWithSamples(): readonly string[] {
-  return [...guides.keys()].filter((id) => sampleTitles(id).length > 0)
+/** The code blocks of a guide by title, each in one or several languages. */
+async function codeIn(guide: string) {
+  const text = await Bun.file(join(GUIDES, `${guide}.md`)).text()
+  return codeOf(parseGuide(guide, text, contract))
 }
 
 /** The titles of all samples of a guide. */
-export function sampleTitles(guideId: string): readonly string[] {
-  return partsOf(guideId).flatMap((part) => (part.type === 'samples' ? [part.title] : []))
+export async function sampleTitles(guide: string): Promise<readonly string[]> {
+  return [...(await codeIn(guide))].filter(([, codes]) => codes.length > 1).map(([title]) => title)
 }
 
 /** A sample of a guide as a reader runs it, with the address of the service and a key. */
-export function guideSample(
-  { address, key }: { readonly address: string; readonly key: string },
+export async function guideSample(
+  access: Access,
   { guide, title, language }: { readonly guide: string; readonly title: string; readonly language: Language },
-): string {
-  const found = partsOf(guide).find((part) => part.type === 'samples' && part.title === title)
-  const sample = found?.type === 'samples' ? found.samples.find(({ id }) => id === language) : undefined
+): Promise<string> {
+  const codes = (await codeIn(guide)).get(title) ?? []
+  const sample = codes.map(sampleOf).find((each) => each.language === language)
   if (sample === undefined) throw new Error(`${guide} has no sample "${title}" in ${language}`)
-  return sample.code.replaceAll(SAMPLE_BASE_URL, `${address}/v1`).replaceAll(KEY_PLACEHOLDER, key)
+  return filledIn(sample.code, access)
+}
+
+export function filledIn(code: string, { address, key }: Access): string {
+  return code.replaceAll(SAMPLE_BASE_URL, `${address}/v1`).replaceAll(KEY_PLACEHOLDER, key)
 }
 
 /** The code blocks of a guide that are not in tabs, by title. */
-export function codeBlocks(guideId: string): ReadonlyMap<string, string> {
-  return new Map(partsOf(guideId).flatMap((part) => (part.type === 'code' ? [[part.title, part.code]] : [])))
+export async function codeBlocks(guide: string): Promise<ReadonlyMap<string, string>> {
+  return new Map([...(await codeIn(guide))].map(([title, [code]]) => [title, code?.text ?? '']))
 }
 
 /** Skips the test if this machine does not have the tool. */
-export function testWith(id: Language, name: string, body: () => Promise<void>): void {
-  const isInstalled = Bun.which(TOOLS[id]) !== null
-  test.skipIf(!isInstalled)(isInstalled ? name : `${name}: ${TOOLS[id]} is not installed`, body)
+export function testWith(language: Language, name: string, body: () => Promise<void>): void {
+  const isInstalled = Bun.which(TOOLS[language]) !== null
+  test.skipIf(!isInstalled)(isInstalled ? name : `${name}: ${TOOLS[language]} is not installed`, body)
 }
 
 /** The state of the store that the examples of the contract and the guides start from. */

@@ -1,4 +1,7 @@
 import { afterAll } from 'bun:test'
+import { join } from 'node:path'
+
+export const PYTHON_CLIENT = join(import.meta.dir, '../../../client-python')
 
 const RUNNER = `
 import json, sys
@@ -31,6 +34,7 @@ interface Outcome {
 /** Runs all samples of a test file in one process, because starting Python takes longer than any sample. */
 class PythonSamples {
   readonly #program = Bun.spawn(['python3', '-c', RUNNER], {
+    env: { PYTHONPATH: PYTHON_CLIENT },
     stdin: 'pipe',
     stdout: 'pipe',
     stderr: 'inherit',

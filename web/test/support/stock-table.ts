@@ -1,18 +1,8 @@
-import { expect } from 'bun:test'
 import type { Locator, Page } from 'playwright-core'
+import { expectSoon } from './soon.ts'
 
 export function rowOf(page: Page, petId: bigint): Locator {
   return page.locator(`#pet-${petId}`)
-}
-
-/** The quantity that the row shows. */
-export function quantityOf(page: Page, petId: bigint): Locator {
-  return rowOf(page, petId).locator('.stepper__value')
-}
-
-/** Waits until the row shows this quantity. */
-export async function shows(page: Page, petId: bigint, quantity: number): Promise<void> {
-  await quantityOf(page, petId).getByText(quantity.toLocaleString('en'), { exact: true }).waitFor()
 }
 
 /** Where its quantity is typed. */
@@ -20,39 +10,37 @@ export function fieldOf(page: Page, petId: bigint): Locator {
   return rowOf(page, petId).getByRole('textbox')
 }
 
+/** Waits until the row shows this quantity. */
+export async function shows(page: Page, petId: bigint, quantity: number): Promise<void> {
+  await rowOf(page, petId).waitFor()
+  await expectSoon(() => fieldOf(page, petId).inputValue(), String(quantity))
+}
+
 /** Waits until the row says that its change was made. */
 export async function saved(page: Page, petId: bigint): Promise<void> {
   await rowOf(page, petId).getByText('Saved').waitFor()
 }
 
-/** Goes to the table and to this row by keys alone; it has to be among the rows shown. */
+/** Goes to the field of this row, as with Tab. */
 export async function goToRow(page: Page, petId: bigint): Promise<void> {
-  await page.getByRole('grid').focus()
-  await page.keyboard.press('Home')
-  const place = await rowOf(page, petId).getAttribute('aria-rowindex')
-  for (let step = 2; step < Number(place); step++) await page.keyboard.press('ArrowDown')
-  expect(await activeRow(page)).toBe(`pet-${petId}`)
+  await fieldOf(page, petId).selectText()
 }
 
 /** Sets a quantity by keys alone. */
 export async function typeQuantity(page: Page, petId: bigint, quantity: number): Promise<void> {
   await goToRow(page, petId)
-  await page.keyboard.press('Enter')
   await page.keyboard.type(String(quantity))
   await page.keyboard.press('Enter')
 }
 
-export async function activeRow(page: Page): Promise<string | null> {
-  return page.getByRole('grid').getAttribute('aria-activedescendant')
+/** The row that has the focus. */
+export async function activeRow(page: Page): Promise<string | undefined> {
+  return page.evaluate(() => document.activeElement?.closest('.stock-row')?.id)
 }
 
-/** The names in the order in which they are drawn. */
+/** The names in their order. */
 export async function namesShown(page: Page): Promise<readonly string[]> {
-  return page.evaluate(() =>
-    [...document.querySelectorAll('.stock-row')]
-      .sort((one, other) => Number(one.ariaRowIndex) - Number(other.ariaRowIndex))
-      .map((row) => row.querySelector('.stock-row__name')?.textContent ?? ''),
-  )
+  return page.locator('.stock-row .list-row__name').allTextContents()
 }
 
 /** Waits until this is how many are shown, such as `3 of 2,000 pets`. */

@@ -13,50 +13,34 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { buildPages } from '../support/built-pages.ts'
 
-/** A tree with two small pages around the real build script. */
+/** A tree with the API docs and a small staff page around the real build script. */
 const root = mkdtempSync(join(tmpdir(), 'petstore-web-build-'))
 const dist = join(root, 'web/dist')
 
 beforeAll(async () => {
   const web = join(import.meta.dir, '../..')
-  for (const name of [
-    'build.ts',
-    'guides.ts',
-    'src/docs-page/guides/guide.ts',
-    'src/docs-page/page-route.ts',
-  ])
-    cpSync(join(web, name), join(root, 'web', name))
+  for (const name of ['build.ts', 'docs', 'src/docs-page', 'src/design', 'src/shared'])
+    cpSync(join(web, name), join(root, 'web', name), { recursive: true })
   cpSync(join(web, '../openapi.json'), join(root, 'openapi.json'))
   symlinkSync(join(web, '../node_modules'), join(root, 'node_modules'))
-  await writeGuide('See GET /catalog, [the start](#/) and [this](#/guides/feeding/first-heading).')
   await Bun.write(join(root, 'package-lock.json'), '{}')
   await Bun.write(join(root, 'client/src/price.ts'), 'export const price = 5')
-  await Bun.write(join(root, 'web/src/design/icon.svg'), '<svg xmlns="http://www.w3.org/2000/svg"/>')
-  for (const page of ['staff-page', 'docs-page']) {
-    const folder = join(root, 'web/src', page)
-    await Bun.write(
-      join(folder, 'index.html'),
-      `<!doctype html><head><title>${page}</title><script type="module" src="./main.ts"></script></head>`,
-    )
-    await Bun.write(join(folder, 'page.css'), `body { --page: ${page} }`)
-    await Bun.write(
-      join(folder, 'main.ts'),
-      "import './page.css'\nimport { price } from '../../../client/src/price.ts'\ndocument.title = String(price)\nimport('./later.ts')",
-    )
-    await Bun.write(join(folder, 'later.ts'), "import './later.css'\nexport const later = 'later'")
-    await Bun.write(join(folder, 'later.css'), `body { --later: ${page} }`)
-  }
+  const folder = join(root, 'web/src/staff-page')
+  await Bun.write(
+    join(folder, 'index.html'),
+    '<!doctype html><head><title>Stock</title><script type="module" src="./main.ts"></script></head>',
+  )
+  await Bun.write(join(folder, 'page.css'), 'body { --page: staff-page }')
+  await Bun.write(join(folder, 'main.ts'), MAIN)
+  await Bun.write(join(folder, 'later.ts'), "import './later.css'\nexport const later = 'later'")
+  await Bun.write(join(folder, 'later.css'), 'body { --later: staff-page }')
 })
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
-/** The docs page of this tree imports this guide. */
-async function writeGuide(text: string): Promise<void> {
-  const header = '---\ntitle: Feeding\nsummary: How to feed\nkeywords: food\n---\n'
-  await Bun.write(
-    join(root, 'web/src/docs-page/guides/feeding.md'),
-    `${header}\n## First heading\n\n${text}\n\n{{plans}}\n`,
-  )
-}
+const MAIN = `import './page.css'
+import { price } from '../../../client/src/price.ts'
+document.title = String(price)
+import('./later.ts')`
 
 async function build() {
   const program = Bun.spawn([process.execPath, 'web/build.ts'], { cwd: root, stdout: 'pipe', stderr: 'pipe' })
@@ -69,33 +53,32 @@ async function build() {
 
 const html = (page: string) => readFileSync(join(dist, `${page}.html`), 'utf8')
 const linksOf = (page: string) =>
-  [...html(page).matchAll(/(?:src|href)="\/([^"]+)"/g)].map((match) => match[1] ?? '')
+  [...html(page).matchAll(/<(?:script|link)[^>]* (?:src|href)="\/([^"]+)"/g)].map((match) => match[1] ?? '')
 const textOf = (name: string) => readFileSync(join(dist, name), 'utf8')
 
 test('each page is built with its script, its style, an icon and a manifest, all of them there', async () => {
   expect(await build()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('web/dist is built') })
-  for (const page of ['staff-page', 'docs-page']) {
+  const pages = ['staff-page', 'docs', 'docs/store', 'docs/guides/errors']
+  for (const page of pages) {
     const links = linksOf(page)
-    const kinds = new Set(links.map((name) => name.replace(/.*\./, '')))
-    expect(kinds).toEqual(new Set(['js', 'css', 'svg', 'webmanifest']))
+    expect(new Set(links.map((name) => name.replace(/.*\./, '')))).toEqual(
+      new Set(['js', 'css', 'svg', 'webmanifest']),
+    )
     for (const name of links) expect(textOf(name).length).toBeGreaterThan(0)
-    expect(textOf(links.find((name) => name.endsWith('.css')) ?? '')).toContain(page)
   }
   const { FILES } = await import(join(dist, 'pages.ts'))
   const paths = new Set(FILES.map(({ path }: { path: string }) => path))
-  for (const path of ['/', '/docs', ...linksOf('staff-page').map((name) => `/${name}`)]) {
+  for (const path of ['/', '/docs', '/docs/store', ...pages.flatMap(linksOf).map((name) => `/${name}`)]) {
     expect([path, paths.has(path)]).toEqual([path, true])
   }
 })
 
 test('the styles of what is loaded later come with the page, and are not there a second time', () => {
   const styles = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.css'))
-  expect(styles.map((name) => `assets/${name}`).sort()).toEqual(
-    ['staff-page', 'docs-page']
-      .flatMap((page) => linksOf(page).filter((name) => name.endsWith('.css')))
-      .sort(),
-  )
-  for (const name of styles) expect(textOf(`assets/${name}`)).toContain('--later:')
+  expect(styles).toHaveLength(2)
+  const style = linksOf('staff-page').find((name) => name.endsWith('.css')) ?? ''
+  expect(textOf(style)).toContain('--page:')
+  expect(textOf(style)).toContain('--later:')
 })
 
 test('without a change nothing is built again', async () => {
@@ -117,37 +100,22 @@ test('an edit, also one of the client, gives new names to what it changes and ke
   expect(readdirSync(dist, { recursive: true })).not.toContain(changed[0] ?? '')
 })
 
-test('a guide is compiled into the page, with links to operations', async () => {
-  await Bun.write(
-    join(root, 'web/src/docs-page/main.ts'),
-    "import './page.css'\nimport { guide } from './guides/feeding.md'\ndocument.title = JSON.stringify(guide)\nimport('./later.ts')",
-  )
-  expect((await build()).exitCode).toBe(0)
-  const script = textOf(linksOf('docs-page').find((name) => name.endsWith('.js')) ?? '')
-  expect(script).toContain('href="#/operations/listCatalog"')
-  expect(script).toContain('First heading')
-})
-
-test.each([
-  ['See [limits](#/guides/limits).', 'feeding.md links to #/guides/limits'],
-  ['See [more](#/guides/feeding/second-heading).', 'feeding.md links to #/guides/feeding/second-heading'],
-  ['See [a schema](#/schemas/Unicorn).', 'feeding.md links to #/schemas/Unicorn'],
-  ['See GET /unicorns.', 'feeding.md mentions GET /unicorns'],
-  ['See <b>this</b>.', 'feeding.md contains HTML'],
-  ['{{unicorns}}', 'feeding.md: there is no table {{unicorns}}'],
-])('a guide with %p fails the build', async (text, problem) => {
-  await writeGuide(text)
-  const { exitCode, stderr } = await build()
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)])
-})
-
-test('a source that does not compile is named, and the last build stays', async () => {
-  const before = html('staff-page')
-  await writeGuide('Nothing wrong here.')
-  await Bun.write(join(root, 'web/src/docs-page/main.ts'), "import './missing.ts'")
-  const { exitCode, stderr } = await build()
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining('web/src/docs-page/main.ts:1')])
-  expect(html('staff-page')).toBe(before)
+test('a guide with a dead link, and a source that does not compile, are named, and the last build stays', async () => {
+  const before = html('docs')
+  const guide = join(root, 'web/docs/guides/limits.md')
+  const text = readFileSync(guide, 'utf8')
+  await Bun.write(guide, `${text}\nSee [this](feeding.md).\n`)
+  expect(await build()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('limits.md: the link to feeding.md is dead'),
+  })
+  await Bun.write(guide, text)
+  await Bun.write(join(root, 'web/src/docs-page/try-it.ts'), "import './missing.ts'")
+  expect(await build()).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('web/src/docs-page/try-it.ts:1'),
+  })
+  expect(html('docs')).toBe(before)
 })
 
 /** What a browser loads before it shows the first view: what the page links to, and all that this imports. */
@@ -177,4 +145,16 @@ test('the first view of the staff page loads at most 110 kB, and the other views
   const later = readFileSync(join(built, main), 'utf8').match(/import\("\/assets\/[^"]+"\)/g) ?? []
   // Receive, count, orders, the overview, a pet, at the least.
   expect(new Set(later).size).toBeGreaterThanOrEqual(5)
+})
+
+test('the start page of the API docs and all that it loads have at most 150 kB before compression', async () => {
+  await buildPages()
+  const built = join(import.meta.dir, '../../dist')
+  const page = readFileSync(join(built, 'docs.html'), 'utf8')
+  const files = [...page.matchAll(/<(?:script|link|img)[^>]* (?:src|href)="\/([^"]+)"/g)].map(
+    ([, name]) => name ?? '',
+  )
+  const sizes = ['docs.html', ...new Set(files)].map((name) => statSync(join(built, name)).size)
+  expect(sizes.length).toBeGreaterThan(3)
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(150_000)
 })

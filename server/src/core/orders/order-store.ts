@@ -27,6 +27,8 @@ export interface OrderStore {
   /** At most `limit` orders, by id ascending. */
   listOrders(filter: OrderFilter, limit: number): Promise<Order[]>
   findAvailability(petId: bigint): Promise<Availability | undefined>
+  /** The availability of each of these pets that exists, by petId ascending, all at the same moment. */
+  listAvailability(petIds: readonly bigint[]): Promise<Availability[]>
   /** The number of open orders, and the units that they reserve. */
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
   /** At most `limit` pets with expired holds that are still stored as open. The pet with the oldest expired hold comes first. */

@@ -3,7 +3,7 @@ import { MAX_QUANTITY } from '../values/field.ts'
 import type { AdjustmentChange, CommandOf, OutcomeOf } from './command.ts'
 import { type FactQuestion, latenessOf } from './facts.ts'
 import { availableText, type EntryState, entryNotFound, type LockedEntry } from './inventory.ts'
-import { availableOf, type PlannedFact, type StockDraft } from './stock-draft.ts'
+import { assertQuantity, availableOf, type PlannedFact, type StockDraft } from './stock-draft.ts'
 
 /** The rules of one line fail with these codes because of the state of the stock, so the line can be left out. */
 const SKIPPABLE = new Set(['not_found', 'insufficient_stock', 'precondition_failed'])
@@ -68,8 +68,9 @@ function planChange(
     delta === undefined
       ? planCount(stock, petId, counted, entry, time)
       : planMovement(petId, entry, delta, time)
-  if ('code' in plan) return plan
-  return (keepReserved ? reservedFailure(petId, entry, plan.after) : undefined) ?? plan
+  if (!keepReserved) return plan
+  const after = 'code' in plan ? quantity + (delta ?? 0) : plan.after
+  return reservedFailure(petId, entry, after) ?? plan
 }
 
 /** Units come in or, if `delta` is negative, go out. A count that was made after that has already seen it. */
@@ -101,6 +102,7 @@ function planCount(
   { quantity, countedAt, movedAt }: LockedEntry,
   time: number,
 ): PlannedFact | Failure {
+  assertQuantity(counted)
   const statement = { type: 'count', counted } as const
   if (countedAt !== null && time < countedAt) {
     return { petId, after: quantity, statement, effect: 'superseded' }

@@ -40,7 +40,8 @@ export const RecordedReason = OneOf(RECORDED_REASONS, {
 export const Reference = Text(
   {
     maxLength: MAX_REFERENCE_LENGTH,
-    description: 'What the adjustment refers to, such as a delivery note; without control characters.',
+    description:
+      'What it refers to in another system, such as a delivery note or a receipt; without control characters.',
   },
   `a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters`,
   (text) => isCleanText(text, MAX_REFERENCE_LENGTH, CONTROL_CHARACTER),

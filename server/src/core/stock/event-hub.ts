@@ -14,7 +14,7 @@ export interface EventReader {
 /** The interval at which the hub looks for changes by other processes. */
 const POLL_MS = 100
 /** Limits the work between two turns of the event loop, so that requests are not delayed. */
-const MAX_EVENTS_PER_READ = 500
+export const MAX_EVENTS_PER_READ = 500
 /** For a reader that is further behind, reading the whole stock is faster. */
 export const MAX_EVENTS_BEHIND = 10_000n
 

@@ -1,6 +1,6 @@
 import type { ErrorDetail } from '../values/errors.ts'
 import { planMovement, quantityFailure } from './adjust.ts'
-import type { AdjustmentLine } from './adjustment.ts'
+import type { AdjustmentLine, ReversalReason } from './adjustment.ts'
 import type { ChangeOrigin, CommandOf, OutcomeOf } from './command.ts'
 import { type FactQuestion, latenessOf, tooLate } from './facts.ts'
 import { entryNotFound, type LockedEntry } from './inventory.ts'
@@ -123,7 +123,7 @@ function timeOf(
 
 function questionsAbout(
   stock: StockDraft,
-  { adjustment }: CommandOf<'reverse'>,
+  { adjustment, reason }: CommandOf<'reverse'>,
   targets: readonly Target[],
   time: number,
 ): readonly FactQuestion[] {
@@ -132,14 +132,16 @@ function questionsAbout(
   for (const { line } of targets) {
     const { petId, counted } = line
     if (counted !== undefined) questions.push({ type: 'stock_without_count', petId, document })
-    else if (isTie(stock, petId, time)) questions.push({ type: 'was_counted_next', petId, document, time })
+    else if (isTie(stock, petId, time, reason)) {
+      questions.push({ type: 'was_counted_next', petId, document, time })
+    }
   }
   return questions
 }
 
-/** Whether the latest count has the same time, so that the order in which both were recorded decides. */
-function isTie(stock: StockDraft, petId: bigint, time: number): boolean {
-  return stock.findEntry(petId)?.countedAt === time
+/** Whether the latest count has the same time as a correction, so that the order in which both were recorded decides. */
+function isTie(stock: StockDraft, petId: bigint, time: number, reason: ReversalReason): boolean {
+  return reason === 'correction' && stock.findEntry(petId)?.countedAt === time
 }
 
 function planReversal(
@@ -153,8 +155,7 @@ function planReversal(
   const { id: document } = adjustment
   if (counted === undefined) {
     const wasCountedNext =
-      reason === 'correction' &&
-      isTie(stock, petId, time) &&
+      isTie(stock, petId, time, reason) &&
       stock.facts.answer({ type: 'was_counted_next', petId, document, time })
     const wasCounted = wasCountedNext || (entry.countedAt !== null && time < entry.countedAt)
     return planMovement(petId, entry, delta > 0 ? -units : units, time, wasCounted)

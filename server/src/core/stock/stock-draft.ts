@@ -301,9 +301,7 @@ export class StockDraft {
     after: number,
     { occurredAt, statement, effect }: Pick<Fact, 'occurredAt' | 'statement' | 'effect'>,
   ): void {
-    if (!Number.isInteger(after) || after < 0 || after > MAX_QUANTITY) {
-      throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${after}`)
-    }
+    assertQuantity(after)
     const { countedAt, movedAt } = entry
     switch (statement.type) {
       case 'movement':
@@ -331,6 +329,12 @@ export class StockDraft {
     const wasLow = before !== undefined && isLow(before)
     if ((wasLow || entry.lowStockAt !== null) && !this.#wasLow.has(petId)) this.#wasLow.set(petId, wasLow)
     this.#changed.set(petId, entry)
+  }
+}
+
+export function assertQuantity(quantity: number): void {
+  if (!Number.isInteger(quantity) || quantity < 0 || quantity > MAX_QUANTITY) {
+    throw new RangeError(`the quantity must be an integer from 0 to ${MAX_QUANTITY}, got ${quantity}`)
   }
 }
 

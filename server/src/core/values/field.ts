@@ -85,6 +85,18 @@ export function ListOf<const Word extends string>(
   })
 }
 
+/** A list of distinct ids. */
+export function IdList(maxItems: number, idDescription: string, options: Options) {
+  return Type.Unsafe<readonly bigint[]>({
+    type: 'array',
+    items: Int64(idDescription),
+    minItems: 1,
+    maxItems,
+    uniqueItems: true,
+    ...options,
+  })
+}
+
 /** A string that `isValid` accepts; `expected` describes the valid strings in error messages. */
 export function Text(options: Options, expected: string, isValid: (text: string) => boolean) {
   return Type.Refine(Type.String(options), isValid, () => expected)
@@ -129,8 +141,9 @@ interface Keywords {
   readonly minLength?: number
   readonly maxLength?: number
   readonly enum?: readonly unknown[]
-  readonly items?: { readonly enum?: readonly unknown[] }
+  readonly items?: { readonly enum?: readonly unknown[]; readonly format?: string }
   readonly minItems?: number
+  readonly maxItems?: number
   readonly anyOf?: readonly TSchema[]
 }
 
@@ -199,7 +212,9 @@ function codecByType(name: string, schema: TSchema): ValueCodec {
   if (keywords.format === 'date-time') return DATE_TIME
   if (keywords.type === 'boolean') return BOOLEAN
   if (keywords.type === 'integer') return integerCodec(keywords)
-  if (keywords.type === 'array') return wordListCodec(name, keywords)
+  if (keywords.type === 'array') {
+    return keywords.items?.format === 'int64' ? idListCodec(keywords) : wordListCodec(name, keywords)
+  }
   if (keywords.type === 'object') return METADATA
   return textCodec(schema)
 }
@@ -326,6 +341,23 @@ function wordListCodec(name: string, { items, minItems = 0 }: Keywords): ValueCo
     fromJson,
     fromText: (text) => fromJson(text.split(',')),
     fromSql: (text) => String(text).split(','),
+  }
+}
+
+function idListCodec({ maxItems = 0 }: Keywords): ValueCodec {
+  const fromJson = (value: unknown) => {
+    if (!Array.isArray(value) || value.length === 0 || value.length > maxItems) return undefined
+    const ids = value.map((item) => INT64.fromJson(item))
+    return ids.includes(undefined) || new Set(ids).size < ids.length ? undefined : ids
+  }
+  return {
+    ...DEFAULT_CONVERSIONS,
+    expected: `1 to ${maxItems} different ids separated by commas, each ${EXPECTED_INT64}`,
+    json: 'string',
+    sql: 'text',
+    fromJson,
+    fromText: (text) => fromJson(text.split(',').map((part) => new NumberText(part))),
+    fromSql: (text) => String(text).split(',').map(BigInt),
   }
 }
 

@@ -8,6 +8,7 @@ import { keyMethods } from '../keys.ts'
 import type { TablesMode } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
+import { reportMethods } from '../reports.ts'
 import { LOAD_TIMEOUT_MS } from '../search.ts'
 import { clockMethods } from '../steady-clock.ts'
 import type { Store } from '../store.ts'
@@ -82,6 +83,7 @@ export async function openPostgresStore(
     ...petMethods(connection, clock),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),
+    ...reportMethods(connection),
     ...keyMethods(connection),
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, databaseTime)),
     ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),

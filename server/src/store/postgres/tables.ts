@@ -394,6 +394,9 @@ export const UPGRADE_OF_1_1_0 = `
   ALTER TABLE log DISABLE TRIGGER log_is_not_edited;
   ${sharedUpgrade(TERMS)}
   ALTER TABLE log ENABLE TRIGGER log_is_not_edited;
+  -- The constraint gets the new name of its column.
+  ALTER TABLE idempotency ALTER COLUMN forget_at DROP NOT NULL;
+  ALTER TABLE idempotency ALTER COLUMN forget_at SET NOT NULL;
   ALTER SEQUENCE log_ids INCREMENT BY ${MAX_LOG_ROWS};
   DROP INDEX IF EXISTS pet_words;
   DROP FUNCTION log_server();

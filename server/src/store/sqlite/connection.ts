@@ -14,6 +14,7 @@ import {
 } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
+import { freeSpaceCheck } from './free-space.ts'
 import { Checkpointer, FlushQueue, type LogFile, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -48,6 +49,7 @@ interface ServingParts {
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
   readonly disk: Disk
+  readonly requireFreeSpace: () => void
 }
 
 /** The disk below the file of the service, which tests replace. */
@@ -73,6 +75,7 @@ interface ServingOptions {
   /** A worker that can write to the database. */
   readonly checkpointWorker: Reader
   readonly maxLogBytes?: number | undefined
+  readonly minFreeBytes?: number | undefined
 }
 
 /**
@@ -161,7 +164,7 @@ export class Connection implements SqlDatabase, LongSession {
    */
   flushInBackground(options: ServingOptions): void {
     const { onFlushFailure, onFileLost, checkpointWorker, disk = WAL_DISK } = options
-    const { maxLogBytes = MAX_LOG_BYTES } = options
+    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0 } = options
     this.#wal = disk.openLog(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
@@ -183,6 +186,7 @@ export class Connection implements SqlDatabase, LongSession {
       queue,
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
       disk,
+      requireFreeSpace: freeSpaceCheck(this.#path, minFreeBytes),
     }
   }
 
@@ -421,9 +425,11 @@ export class Connection implements SqlDatabase, LongSession {
     work: (logEnd: LogEnd) => T,
     { durability = 'durable', isChange = () => true }: WriteOptions<T>,
   ): T {
-    const { queue, checkpointer, disk } = serving
+    const { queue, checkpointer, disk, requireFreeSpace } = serving
     queue.requireUsable()
     this.requireFile()
+    // The counts of limits and deliveries replace earlier rows, and reads need them.
+    if (durability === 'durable') requireFreeSpace()
     try {
       const { result, logEnd } = this.#inTransaction(() => {
         const end = this.logEnd()

@@ -47,7 +47,7 @@ export function temporaryFolder(): string {
   return places.find((place) => place !== undefined && existsSync(place)) ?? '.'
 }
 
-function freeBytes(folder: string): number {
+export function freeBytes(folder: string): number {
   try {
     const { bavail, bsize } = statfsSync(folder)
     return bavail * bsize

@@ -10,7 +10,8 @@ import { ledgerStore } from '../limits.ts'
 import type { OpenOptions } from '../opening.ts'
 import { orderMethods } from '../orders.ts'
 import { petMethods } from '../pets.ts'
-import type { RowSource, StoreClock } from '../sql.ts'
+import { reportMethods } from '../reports.ts'
+import type { RowSource, SqlDatabase, StoreClock } from '../sql.ts'
 import { bootId, clockMethods, SAVED_OFFSET, SteadyClock } from '../steady-clock.ts'
 import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
@@ -61,14 +62,15 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
   const unflushedSource: RowSource = {
     rows: (text, ...values) => connection.rowsUnflushed(text, ...values),
   }
+  const readerSource: Pick<SqlDatabase, 'rows' | 'dialect'> = {
+    dialect: connection.dialect,
+    rows: (text, ...values) => reader.rows(text, ...values),
+  }
   // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
   const orders = orderMethods(connection, clock)
-  // A search by customer may examine many orders.
-  const { listOrders: searchOrders } = orderMethods(
-    { dialect: connection.dialect, rows: (text, ...values) => reader.rows(text, ...values) },
-    clock,
-  )
+  // A search by customer may examine many orders, and the availability of 1,000 pets has as many lookups.
+  const { listOrders: searchOrders, listAvailability } = orderMethods(readerSource, clock)
   return {
     clock: now,
     ...stockMethods(connection, now),
@@ -82,8 +84,10 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...petMethods(connection, now),
     ...searchMethods(reader, clock),
     ...orders,
+    listAvailability,
     listOrders: (filter, limit) =>
       (filter.customer === undefined ? orders.listOrders : searchOrders)(filter, limit),
+    ...reportMethods(readerSource),
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
     openLimits: (limitClock) => LimitLedger.open(ledgerStore(connection), limitClock),
@@ -142,6 +146,7 @@ function flushInBackground(
     },
     checkpointWorker: new Reader(() => startReader({ path, copiesLog: true })),
     maxLogBytes: options.maxLogBytes,
+    minFreeBytes: options.minFreeBytes,
   })
 }
 

@@ -46,6 +46,8 @@ export class FaultyShop {
   key = ''
   /** A command that starts the service, for example with another disk. */
   through: readonly string[] = []
+  /** Settings of the service. */
+  settings: Readonly<Record<string, string>> = {}
   #running: Awaited<ReturnType<typeof serve>> | undefined
   /** The quantities of each pet that updates were acknowledged to have set. */
   readonly #acknowledged = new Map<bigint, number[]>(SHOP_IDS.map((petId) => [petId, []]))
@@ -59,8 +61,12 @@ export class FaultyShop {
     return shop
   }
 
-  static async open(prepare?: (folder: string) => void): Promise<FaultyShop> {
+  static async open(
+    prepare?: (folder: string) => void,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<FaultyShop> {
     const shop = await FaultyShop.closed(prepare)
+    shop.settings = settings
     await shop.start()
     return shop
   }
@@ -95,12 +101,12 @@ export class FaultyShop {
     }
   }
 
-  get #settings(): { readonly cwd: string; readonly env: Record<string, string> } {
-    return { cwd: this.folder, env: { DATABASE_URL: this.url } }
-  }
-
   async start(through = this.through): Promise<void> {
-    this.#running = await serve([], { ...this.#settings, through })
+    this.#running = await serve([], {
+      cwd: this.folder,
+      env: { DATABASE_URL: this.url, ...this.settings },
+      through,
+    })
   }
 
   /** The exit code of the service, once it has ended by itself. */
@@ -117,6 +123,12 @@ export class FaultyShop {
     } finally {
       file.close()
     }
+  }
+
+  /** The status and body of /readyz. */
+  async readiness(): Promise<string> {
+    const response = await fetch(`${this.address}/readyz`)
+    return `${response.status} ${await response.text()}`
   }
 
   /** Runs a petstore command on this file. */

@@ -1,8 +1,17 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { petstore } from '../../cli/petstore.ts'
+import { until } from '../../support/until.ts'
 import { ALL_READ, FaultyShop, UNAVAILABLE } from './faulty-shop.ts'
-import { canMount, fillDisk, limitFileSize, limitGrowth, mountSmallDisk, unmount } from './full-disk.ts'
+import {
+  canMount,
+  FILLED_TO_THE_END,
+  fillDisk,
+  limitFileSize,
+  limitGrowth,
+  mountSmallDisk,
+  unmount,
+} from './full-disk.ts'
 
 setDefaultTimeout(120_000)
 
@@ -17,16 +26,18 @@ async function updateUntilRefused(): Promise<void> {
   throw new Error('no update was refused')
 }
 
-/**
- * For any cause: updates are refused at once with the Error body, all reads continue, and with free space
- * updates succeed again.
- */
-async function expectRefusalsAndRecovery(makeRoom: () => void): Promise<void> {
+/** For any cause: updates are refused at once with the Error body, all reads continue, and /readyz names the problem. */
+async function expectRefusals(problem: string): Promise<void> {
   for (let sent = 0; sent < 20; sent++) expect(await shop.update()).toMatchObject(UNAVAILABLE)
+  await until(async () => (await shop.readiness()).includes(problem))
   expect(await shop.reads()).toEqual(ALL_READ)
   expect(await shop.violations()).toEqual([])
-  makeRoom()
+}
+
+/** With free space, updates succeed again. */
+async function expectRecovery(): Promise<void> {
   expect((await shop.update()).status).toBe(200)
+  await until(async () => (await shop.readiness()).startsWith('200'))
   expect(await shop.violations()).toEqual([])
   await shop.kill()
   await shop.start()
@@ -42,7 +53,9 @@ describe('when nothing more can be written', () => {
       limitGrowth(shop.pid, shop.path, 20_000)
       await updateUntilRefused()
       await shop.untilLogged(`check its free space (${shop.folder} (`)
-      await expectRefusalsAndRecovery(() => limitFileSize(shop.pid, 'unlimited'))
+      await expectRefusals('cannot be written')
+      limitFileSize(shop.pid, 'unlimited')
+      await expectRecovery()
     },
   )
 
@@ -51,7 +64,7 @@ describe('when nothing more can be written', () => {
     shop = await FaultyShop.open((made) => {
       folder = made
       mountSmallDisk(made, 2)
-    })
+    }, FILLED_TO_THE_END)
     try {
       expect((await shop.update()).status).toBe(200)
       const filler = fillDisk(folder)
@@ -70,9 +83,49 @@ describe('when nothing more can be written', () => {
       await shop.start()
       // The start has emptied the write-ahead log, which makes room for some updates.
       await updateUntilRefused()
-      await expectRefusalsAndRecovery(() => filler.free())
+      await expectRefusals('the disk is full')
+      const { exitCode, stdout } = await shop.command(['check'])
+      expect([exitCode, stdout]).toEqual([1, expect.stringContaining('the disk is full')])
+      filler.free()
+      await expectRecovery()
     } finally {
       unmount(folder)
     }
   })
 })
+
+test.skipIf(!canMount())(
+  'while less than MIN_FREE_DISK_MEBIBYTES is free, changes get 503 with the reason, reads go on, and it recovers by itself',
+  async () => {
+    let folder = ''
+    shop = await FaultyShop.open(
+      (made) => {
+        folder = made
+        mountSmallDisk(made, 30)
+      },
+      { MIN_FREE_DISK_MEBIBYTES: '20' },
+    )
+    try {
+      expect((await shop.update()).status).toBe(200)
+      const filler = fillDisk(folder, 15 * 1024 * 1024)
+      await until(async () => (await shop.update()).status === 503)
+      for (let sent = 0; sent < 5; sent++) {
+        const { status, body } = await shop.update()
+        expect([status, body]).toEqual([
+          503,
+          expect.objectContaining({ message: expect.stringContaining('has less than 20 MiB free') }),
+        ])
+      }
+      expect(await shop.reads()).toEqual(ALL_READ)
+      await shop.untilLogged(`the disk is nearly full: free some space in ${folder} (`)
+      const readiness = await fetch(`${shop.address}/readyz`)
+      expect([readiness.status, await readiness.text()]).toEqual([503, expect.stringContaining('20 MiB')])
+      filler.free()
+      await until(async () => (await shop.update()).status === 200)
+      expect(await shop.violations()).toEqual([])
+      await until(async () => (await fetch(`${shop.address}/readyz`)).status === 200)
+    } finally {
+      unmount(folder)
+    }
+  },
+)

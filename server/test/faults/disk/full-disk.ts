@@ -5,6 +5,9 @@ import { join } from 'node:path'
 
 const CHUNK = new Uint8Array(4096)
 
+/** The service uses the disk up to its last byte. */
+export const FILLED_TO_THE_END = { MIN_FREE_DISK_MEBIBYTES: '0' }
+
 /**
  * Limits the size of files that the process writes (RLIMIT_FSIZE). Its writes really fail, as on a full disk,
  * without special permissions and on any Linux.
@@ -41,12 +44,12 @@ export function canMount(): boolean {
   }
 }
 
-/** Fills the disk of a folder to the last byte; `free` makes room again. */
-export function fillDisk(folder: string): { free(): void } {
+/** Fills the disk of a folder to the last byte, or by so many bytes; `free` makes room again. */
+export function fillDisk(folder: string, bytes = Number.POSITIVE_INFINITY): { free(): void } {
   const path = join(folder, 'filler')
   const file = openSync(path, 'w')
   try {
-    for (;;) writeSync(file, CHUNK)
+    for (let written = 0; written < bytes; written += CHUNK.length) writeSync(file, CHUNK)
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error
   } finally {

@@ -8,9 +8,10 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test'
-import { chmodSync } from 'node:fs'
+import { chmodSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { petstore } from '../../cli/petstore.ts'
+import { until } from '../../support/until.ts'
 import { ALL_READ, FaultyShop, SHOP_IDS, UNAVAILABLE, type UpdateAnswer } from './faulty-shop.ts'
 import { BOUND_BY_RIGHTS, damageTable, lockedFile, overwrite } from './spoilt-file.ts'
 
@@ -43,6 +44,7 @@ async function lockOut(shop: FaultyShop) {
   // If nobody has met the lock for a second, which happens on a stalled machine, the next write waits again.
   let late = await shop.update()
   while (late.ms >= LOCK_PATIENCE_MS - 500) late = await shop.update()
+  await until(async () => (await shop.readiness()).includes('another process holds'))
   other.close()
   return { updates, late, reads }
 }
@@ -87,6 +89,27 @@ describe('a file', () => {
     expect(stdout).toContain('restore the last backup: petstore restore BACKUP')
   })
 
+  test('that was damaged before the start: /readyz says so, while the rest is served', async () => {
+    damageTable(shop.path, 'orders')
+    await shop.start()
+    await until(async () => (await shop.readiness()).includes('damaged when the service started'))
+    expect((await shop.update()).status).toBe(200)
+  })
+
+  test('whose write-ahead log is deleted: /readyz and check say so, and a stop saves what was in it', async () => {
+    await shop.start()
+    expect((await shop.update()).status).toBe(200)
+    rmSync(`${shop.path}-wal`)
+    const problem = `${shop.path}-wal was deleted`
+    await until(async () => (await shop.readiness()).includes(problem))
+    const { exitCode, stdout } = await check()
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining(problem)])
+    expect((await shop.update()).status).toBe(200)
+    await shop.stop()
+    await shop.start()
+    expect(await shop.violations()).toEqual([])
+  })
+
   test('that is damaged in its stock or its header: the start fails, and it serves after a restore', async () => {
     const backup = join(shop.folder, 'backup.db')
     const env = { DATABASE_URL: shop.url }
@@ -118,8 +141,16 @@ describe('a file that another process holds locked', () => {
     expect(Math.max(...updates.map(({ ms }) => ms))).toBeGreaterThan(LOCK_PATIENCE_MS - 500)
     expect(late).toMatchObject(UNAVAILABLE)
     expect(reads).toEqual(ALL_READ)
+    await until(async () => (await lockedShop.readiness()).startsWith('200'))
     expect((await lockedShop.update()).status).toBe(200)
     expect(await lockedShop.violations()).toEqual([])
+  })
+
+  test('petstore check names the lock', async () => {
+    const other = lockedFile(lockedShop.path)
+    const { exitCode, stdout } = await lockedShop.command(['check'])
+    other.close()
+    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('another process holds')])
   })
 
   test('for a moment only: updates wait for it', async () => {

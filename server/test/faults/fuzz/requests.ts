@@ -1,293 +1,257 @@
-import { createSecret } from '../../../src/core/keys/api-key.ts'
-import { CONTRACT_OPERATIONS, type ContractOperation } from './contract.ts'
-import {
-  bodyText,
-  CATEGORY_IDS,
-  chance,
-  garbled,
-  headerValue,
-  type Intent,
-  integerFrom,
-  oneOf,
-  pathInteger,
-  queryValue,
-  type Random,
-} from './values.ts'
+import contract from '../../../../openapi.json'
+import type { Random } from '../../sim/random.ts'
 
 export interface FuzzRequest {
+  /** `undefined` for a path that is not in the contract. */
+  readonly operationId: string | undefined
   readonly method: string
   /** Relative to the base address, query included. */
   readonly path: string
   /** The complete request, one character per byte. */
   readonly bytes: string
-  /** `valid`: a 4xx response would be wrong; `invalid`: a response below 400 would be. */
-  readonly intent: Intent
-  /** Whether the service sees the same path as the test. It does not if the path has `..` segments. */
-  readonly isRouted: boolean
-  /** As sent, if there is one. */
-  readonly body: string | undefined
-  /** The expected response of a successful update, if known. */
-  readonly update: { readonly petId: bigint; readonly quantity: number } | undefined
 }
 
-export interface Ingredients {
-  readonly random: Random
-  readonly key: string
-  /** The pets that only this sender changes. */
-  readonly pets: readonly bigint[]
-  /** The orders that it has created for them. */
-  readonly orders: readonly bigint[]
-  /** Pets that it has created, and may remove; nobody orders them. */
-  readonly madePets: readonly bigint[]
-  /** Cursors returned by the service. */
-  readonly cursors: readonly string[]
+interface Parameter {
+  readonly name: string
+  readonly in: string
+  readonly schema: { readonly enum?: readonly string[]; readonly type?: string }
 }
 
-/** These ignore unknown query parameters. */
-const IN_SPECIFICATION = new Set(['listInventory', 'updateInventory', 'getPet', 'listOrders'])
+interface Schema {
+  readonly $ref?: string
+  readonly examples?: readonly unknown[]
+}
 
-/** Operations that change something are tried more often. */
-const OPERATIONS = CONTRACT_OPERATIONS.flatMap((operation) =>
-  Array<ContractOperation>(operation.body === undefined ? 3 : 5).fill(operation),
+interface OperationEntry {
+  readonly operationId: string
+  readonly parameters: readonly (Parameter | { readonly $ref: string })[]
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+}
+
+const PATHS = contract.paths as unknown as Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
+const PARAMETERS = contract.components.parameters as unknown as Readonly<Record<string, Parameter>>
+const SCHEMAS = contract.components.schemas as unknown as Readonly<Record<string, Schema>>
+
+/** Every operation with the media type and an example of its body. */
+const OPERATIONS = Object.entries(PATHS).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, { operationId, parameters, requestBody }]) => {
+    const [[mediaType, body] = []] = Object.entries(requestBody?.content ?? {})
+    const schema = SCHEMAS[nameIn(body?.schema.$ref)] ?? body?.schema
+    const example = schema?.examples?.[0]
+    return {
+      operationId,
+      method: method.toUpperCase(),
+      path,
+      mediaType,
+      example,
+      parameters: parameters.flatMap((entry) =>
+        '$ref' in entry ? (PARAMETERS[nameIn(entry.$ref)] ?? []) : entry,
+      ),
+    }
+  }),
 )
 
-/** Generates one request from the contract: most of them almost valid. */
-export function nextRequest(ingredients: Ingredients): FuzzRequest {
-  const { random } = ingredients
-  return chance(random, 0.06) ? strayRequest(ingredients) : operationRequest(ingredients)
+export const OPERATION_IDS = OPERATIONS.map(({ operationId }) => operationId)
+
+function nameIn(reference = ''): string {
+  return reference.slice(reference.lastIndexOf('/') + 1)
 }
 
-function operationRequest({ random, key, pets, orders, madePets, cursors }: Ingredients): FuzzRequest {
-  const operation = oneOf(random, OPERATIONS)
-  const intents: Intent[] = []
-  const { path, petId } = fillPath(operation, random, { pets, orders, madePets }, intents)
-  // The outcome also depends on the stock, and on whether the order exists and is open.
-  if (isAboutOrders(operation) || dependsOnWhatIsThere(operation)) intents.push('either')
-  const query = fillQuery(operation, random, cursors, intents)
-  const method = chooseMethod(operation, random, intents)
-  const lines = [...authorization(random, key, intents), ...contractHeaders(operation, random, intents)]
-  const body = operation.body === undefined || method !== operation.method ? undefined : operation.body
-  const text = body === undefined ? undefined : bodyText(random, body, pets)
-  if (text !== undefined) {
-    intents.push(text.intent)
-    // Whether units are reserved depends on the orders of other requests.
-    if (/"[^"]*eepReserved":true/.test(text.text)) intents.push('either')
-    lines.push(...mediaType(random, intents))
-  } else if (method === 'GET' && chance(random, 0.03)) {
-    // An unexpected body is read and ignored.
-    return assemble(method, path + query, [...lines, ...neutralHeaders(random)], '{"quantity":1}', intents)
+const MAX_SEEN = 60
+
+/** The latest ids, cursors and tags in responses, which later requests use again. */
+export class Seen {
+  readonly ids: string[] = ['1', '2', '-1', '9007199254740993']
+  readonly keyIds: string[] = ['key_4fT9cVq2Lw8ZsXyN']
+  readonly cursors: string[] = ['0']
+  readonly tags: string[] = ['*']
+  readonly #ownKeyId: string
+
+  /** Requests leave the key that they use alone. */
+  constructor(ownKeyId: string) {
+    this.#ownKeyId = ownKeyId
   }
-  lines.push(...neutralHeaders(random))
-  const request = assemble(method, path + query, lines, text?.text, intents)
-  const quantity = text?.intent === 'valid' ? quantityOf(text.text) : undefined
-  const update = petId === undefined || quantity === undefined ? undefined : { petId, quantity }
-  return { ...request, update }
-}
 
-/** A request for an unknown resource, or with a wrong path. */
-function strayRequest({ random, key }: Ingredients): FuzzRequest {
-  const path = oneOf(random, [
-    ...[
-      '/',
-      '',
-      '//',
-      '/inventory/',
-      '/inventory/../pets/x',
-      '/%2e%2e/openapi',
-      '/inventory/%2e%2e/%2e%2e/x',
-    ],
-    ...[
-      '/INVENTORY',
-      '/inventory;x',
-      '/inventory/1/2/3',
-      '/store',
-      '/store/orders/1/2',
-      '/a\\b',
-      '/\x80\xff',
-      '/.git/config',
-    ],
-    `/${garbled(random)}`,
-    `/${'a/'.repeat(integerFrom(random, 1, 2_000))}`,
-  ])
-  const method = oneOf(random, ['GET', 'HEAD', 'PATCH', 'POST', 'OPTIONS'])
-  return assemble(method, path, [`Authorization: Bearer ${key}`], undefined, ['invalid'], false)
-}
-
-function isAboutOrders({ operationId, path }: ContractOperation): boolean {
-  return operationId === 'createOrder' || operationId === 'createOrders' || path.includes('{orderId}')
-}
-
-/** Whether the outcome depends on existing ids, barcodes, categories, webhooks, keys or references. */
-function dependsOnWhatIsThere({ method, path }: ContractOperation): boolean {
-  if (path.startsWith('/webhooks')) return path !== '/webhooks' || method !== 'GET'
-  if (path.startsWith('/keys')) return true
-  return method !== 'GET' && /^\/(?:pets|categories)/.test(path)
-}
-
-const UNKNOWN_KEY_ID = 'key_4fT9cVq2Lw8ZsXyN'
-
-function fillPath(
-  { path, method }: ContractOperation,
-  random: Random,
-  { pets, orders, madePets }: Pick<Ingredients, 'pets' | 'orders' | 'madePets'>,
-  intents: Intent[],
-): { path: string; petId: bigint | undefined } {
-  let petId: bigint | undefined
-  const filled = path.replace(/\{([^}]+)\}/g, (_, name) => {
-    if (name === 'keyId' && chance(random, 0.7)) return UNKNOWN_KEY_ID
-    const known = knownIds(name, method)
-    const value = pathInteger(random, known)
-    intents.push(name === 'keyId' ? 'invalid' : value.intent)
-    if (value.intent === 'valid' && method === 'PATCH') petId = BigInt(value.text)
-    return value.text
-  })
-  return { path: filled, petId }
-
-  function knownIds(name: string, by: string): readonly bigint[] {
-    if (name === 'orderId') return [...orders, -404n]
-    if (name === 'categoryId') return CATEGORY_IDS
-    return by === 'DELETE' ? [...madePets, -404n] : pets
+  add(text: string, headers: Headers): void {
+    for (const [, id = ''] of text.matchAll(/"(?:id|petId|categoryId)":(-?\d+)/g)) keep(this.ids, id)
+    for (const [, id = ''] of text.matchAll(/"id":"(key_\w+)"/g)) {
+      if (id !== this.#ownKeyId) keep(this.keyIds, id)
+    }
+    const cursor = /[?&]cursor=([^&>]+)/.exec(headers.get('Link') ?? '')?.[1]
+    if (cursor !== undefined) keep(this.cursors, cursor)
+    const tag = headers.get('ETag')
+    if (tag !== null) keep(this.tags, tag)
   }
 }
 
-function fillQuery(
-  { operationId, parameters }: ContractOperation,
-  random: Random,
-  cursors: readonly string[],
-  intents: Intent[],
-): string {
-  const pairs: string[] = []
-  for (const { name, schema } of parameters.filter((one) => one.in === 'query')) {
-    if (chance(random, 0.5)) continue
-    const value = queryValue(random, schema, cursors)
-    intents.push(value.intent)
-    pairs.push(`${name}=${value.text}`)
-    if (!chance(random, 0.04)) continue
-    pairs.push(`${name}=${value.text}`)
-    intents.push('invalid')
-  }
-  if (chance(random, 0.1)) {
-    const stray = oneOf(random, ['x=1', '&&&', '%', '=%00', `x=${'y'.repeat(5_000)}`, '?'])
-    pairs.push(stray)
-    if (!['&&&', '?'].includes(stray) && !IN_SPECIFICATION.has(operationId)) intents.push('invalid')
-    if (stray === '?') intents.push('either')
-  }
-  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+function keep(list: string[], value: string): void {
+  list.push(value)
+  if (list.length > MAX_SEEN) list.shift()
 }
 
-function chooseMethod({ method, path }: ContractOperation, random: Random, intents: Intent[]): string {
-  const kind = random()
-  if (kind < 0.9) return method
-  if (kind < 0.95 && method === 'GET') return 'HEAD'
-  intents.push('invalid')
-  const others = ['DELETE', 'PUT', 'POST', 'OPTIONS', 'TRACE', 'PURGE', 'PROPFIND', 'LOCK']
-  return oneOf(
-    random,
-    others.filter((other) => !CONTRACT_OPERATIONS.some((one) => one.path === path && one.method === other)),
-  )
-}
+/**
+ * Integers that are none or too large, percent-encodings that are truncated, overlong or of control characters, cursors and tags
+ * that nobody issued.
+ */
+const ODD_TEXTS = [
+  ...'abc 1.5 1e3 0x10 +1 -0 00 007 NaN Infinity null true 1_000 1,0 --1 -1 9223372036854775807'.split(' '),
+  ...'9223372036854775808 -9223372036854775809 18446744073709551615 %201 1%20 1%00 %2B1 %31'.split(' '),
+  ...'% %zz %0 %00 %0d%0a %ff%fe %c0%af %E0%A4%A %u0031 1%2F2 1;v=1 {petId} * @ ~ = 0-0 1-2-3 1:2 1.2.3'.split(
+    ' ',
+  ),
+  ...`1'-- 1%27%20OR%201=1 $%7Bjndi:x%7D %F0%9F%90%B6 %D9%A1 e30 bnVsbA W10 sold%00 sold,pending`.split(' '),
+  ...'" "" W/ W/"" "a"b" "1-sold , ,,,, "0-available" "4-available","1-pending" "-1-sold"'.split(' '),
+  '',
+  '9'.repeat(400),
+  'a'.repeat(3_000),
+  '"a",'.repeat(500),
+]
 
-function authorization(random: Random, key: string, intents: Intent[]): string[] {
-  if (chance(random, 0.88)) {
-    return [
-      `${oneOf(random, ['Authorization', 'AUTHORIZATION'])}: ${oneOf(random, ['Bearer', 'bearer', 'BEARER '])} ${key}`,
-    ]
-  }
-  intents.push('invalid')
-  return oneOf(random, [
-    [],
-    ['Authorization:'],
-    ['Authorization: Bearer'],
-    [`Authorization: Basic ${Buffer.from(key).toString('base64')}`],
-    [`Authorization: Bearer ${key.slice(0, -1)}`],
-    [`Authorization: Bearer ${key}${key}`],
-    [`Authorization: Bearer "${key}"`],
-    [`Authorization: Bearer ${key}, Bearer ${key}`],
-    [`Authorization: Bearer ${key}`, `Authorization: Bearer ${key}`],
-    [`Authorization: Bearer ${createSecret('production')}`],
-    [`Authorization: Bearer ${'a'.repeat(5_000)}`],
-    ['Authorization: Bearer \xff\xfe'],
-    [`X-Api-Key: ${key}`],
-    [`Cookie: Authorization=Bearer ${key}`],
-  ])
-}
+const STRAY_PATHS = [
+  ...'/ // /inventory/ /inventory/../pets/x /%2e%2e/openapi /inventory/%2e%2e/%2e%2e/x /INVENTORY'.split(' '),
+  ...'/inventory;x /inventory/1/2/3 /store /store/orders/1/2 /a\\b /\x80\xff /.git/config'.split(' '),
+  '',
+  `/${'a/'.repeat(2_000)}`,
+]
 
-/** Headers of the contract; their values may cause a rejection, a 304 or a 412. */
-function contractHeaders({ parameters }: ContractOperation, random: Random, intents: Intent[]): string[] {
-  return parameters
-    .filter((one) => one.in === 'header' && chance(random, 0.25))
-    .map(({ name }) => {
-      intents.push('either')
-      return `${name}: ${headerValue(random, name).replaceAll(/[\r\n\0]/g, '')}`
-    })
-}
-
-function mediaType(random: Random, intents: Intent[]): string[] {
-  if (chance(random, 0.9)) {
-    return [
-      `Content-Type: ${oneOf(random, ['application/json', 'Application/JSON', 'application/json; charset=utf-8'])}`,
-    ]
-  }
-  intents.push('invalid')
-  return oneOf(random, [
-    [],
-    ['Content-Type:'],
-    ['Content-Type: text/plain'],
-    ['Content-Type: application/json-patch+json'],
-    ['Content-Type: application/jsonx'],
-    ['Content-Type: multipart/form-data; boundary=x'],
-    ['Content-Type: application/json', 'Content-Encoding: gzip'],
-    ['Content-Type: \xff'],
-  ])
-}
+const ODD_METHODS = ['DELETE', 'PUT', 'POST', 'PATCH', 'HEAD', 'OPTIONS', 'TRACE', 'PURGE', 'LOCK']
 
 /** Headers that must have no effect. */
-function neutralHeaders(random: Random): string[] {
-  const lines = [
-    'Range: bytes=0-1',
-    'Range: bytes=5-,-1,x',
-    'Accept: image/png',
-    'Accept-Encoding: gzip;q=x, zstd;q=-1, *;q=0',
-    'Accept-Encoding: identity',
-    'Expect: 100-continue',
-    'Upgrade: websocket',
-    'Origin: null',
-    'X-HTTP-Method-Override: DELETE',
-    'X-Forwarded-For: 1.2.3.4, unknown, ::ffff:1.2.3.4, %',
-    'X-Request-Id: a b c',
-    `X-Request-Id: ${'x'.repeat(3_000)}`,
-    `Cookie: ${'a=b; '.repeat(500)}`,
-    'Accept-Language: \xe4\xf6\xfc',
-    'If-Modified-Since: yesterday',
-    'Forwarded: for=unknown',
-    'TE: trailers',
-  ]
-  return lines.filter(() => chance(random, 0.02))
+const NEUTRAL_HEADERS = [
+  'Range: bytes=5-,-1,x',
+  'Accept: image/png',
+  'Accept-Encoding: gzip;q=x, zstd;q=-1, *;q=0',
+  'Expect: 100-continue',
+  'Upgrade: websocket',
+  'Origin: null',
+  'X-HTTP-Method-Override: DELETE',
+  'X-Forwarded-For: 1.2.3.4, unknown, ::ffff:1.2.3.4, %',
+  `X-Request-Id: ${'x'.repeat(3_000)}`,
+  `Cookie: ${'a=b; '.repeat(500)}`,
+  'Accept-Language: \xe4\xf6\xfc',
+  'If-Modified-Since: yesterday',
+  'TE: trailers',
+]
+
+const ODD_VALUES = [
+  ...[null, true, -1, 1.5, '', 'x', [], {}, [5], [null], 1e300, Number.MAX_SAFE_INTEGER],
+  ...['1e400', '9007199254740993', '1.00000000000000001', '-0.5', '1e-7', '9'.repeat(2_000), '"\\ud800"'].map(
+    (text) => JSON.rawJSON(text),
+  ),
+]
+
+const BROKEN_BODIES = [
+  ...[' ', 'null', '5', '"x"', '[]', '{', '}', '{}', '{"', '{"quantity":', '{"quantity":5,}', '{quantity:5}'],
+  ...['{"quantity":05}', '{"quantity":+5}', '{"quantity":NaN}', '{"quantity":0x5}', '{"quantity":5}\0'],
+  ...['<quantity/>', '{"quantity":"\x80"}', '\xff\xfe{\0', '['.repeat(200), '{"a":'.repeat(100)],
+  `{"quantity":5,"x":${'['.repeat(70)}${']'.repeat(70)}}`,
+  `{"quantity":5,"x":"${'a'.repeat(70_000)}"}`,
+]
+
+/** Generates one request from the contract. Most parts of it are right. */
+export function nextRequest(random: Random, key: string, seen: Seen): FuzzRequest {
+  if (random.chance(0.04)) {
+    const [method, path] = [random.pick(['GET', ...ODD_METHODS]), random.pick(STRAY_PATHS)]
+    return assembled(undefined, method, path, [`Authorization: Bearer ${key}`])
+  }
+  const operation = random.pick(OPERATIONS)
+  const method = random.chance(0.95) ? operation.method : random.pick(ODD_METHODS)
+  const isRight = (probability = 0.9) => random.chance(probability)
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => {
+    if (!isRight()) return random.pick(ODD_TEXTS).replaceAll(/[ "\\{}]/g, '')
+    return random.pick(name === 'keyId' ? seen.keyIds : seen.ids)
+  })
+  const query = operation.parameters
+    .filter((parameter) => parameter.in === 'query' && random.chance(0.3))
+    .map(
+      ({ name, schema }) =>
+        `${name}=${isRight() ? queryValue(random, name, schema, seen) : random.pick(ODD_TEXTS)}`,
+    )
+  if (!isRight(0.97)) query.push(random.pick(['x=1', '&&&', '%', '=%00', '?', ...query]))
+  const headers = operation.parameters
+    .filter((parameter) => parameter.in === 'header' && random.chance(0.25))
+    .map(({ name }) => `${name}: ${isRight(0.6) ? headerValue(random, name, seen) : random.pick(ODD_TEXTS)}`)
+  if (isRight(0.95)) headers.push(`Authorization: Bearer ${key}`)
+  else
+    headers.push(
+      random.pick(['Authorization:', `Authorization: Basic ${key}`, `Authorization: Bearer ${key}x`]),
+    )
+  headers.push(...NEUTRAL_HEADERS.filter(() => random.chance(0.02)))
+  const body = operation.mediaType === undefined ? undefined : bodyText(random, operation.example, seen)
+  if (body !== undefined) {
+    headers.push(
+      `Content-Type: ${isRight(0.97) ? operation.mediaType : random.pick(['', 'text/plain', '\xff'])}`,
+    )
+  }
+  const target = query.length === 0 ? path : `${path}?${query.join('&').replaceAll(/[ "\\]/g, '')}`
+  return assembled(operation.operationId, method, target, headers, body)
 }
 
-function assemble(
+function queryValue(
+  random: Random,
+  name: string,
+  { enum: values, type }: Parameter['schema'],
+  seen: Seen,
+): string {
+  if (name === 'cursor') return random.pick(random.chance(0.3) ? seen.ids : seen.cursors)
+  if (values !== undefined) return random.pick(values)
+  if (type === 'integer') return name.endsWith('Id') ? random.pick(seen.ids) : String(random.integer(1, 100))
+  return random.pick(['true', 'Biscuit', 'b', '2026-12-01T10:00:00Z', 'received', '%D0%BC%D1%83'])
+}
+
+function headerValue(random: Random, name: string, seen: Seen): string {
+  return /match/i.test(name) ? random.pick(seen.tags) : `key-${random.integer(1, 500)}`
+}
+
+/** A JSON text like the example. */
+function bodyText(random: Random, example: unknown, seen: Seen): string {
+  const text = typeof example === 'string' ? example : JSON.stringify(varied(random, '', example, seen))
+  if (random.chance(0.8)) return Buffer.from(text).toString('latin1')
+  const at = random.integer(0, text.length)
+  return random.pick([
+    ...[
+      text.slice(0, at),
+      text.slice(at),
+      text + text,
+      `[${text}]`,
+      text.replaceAll('"', "'"),
+      `\xef\xbb\xbf${text}`,
+    ],
+    text.replace('{', '{"__proto__":{"a":1},"constructor":1,'),
+    text.replace(/^\{(.*)\}$/s, '{$1,$1}'),
+    ...BROKEN_BODIES,
+  ])
+}
+
+function varied(random: Random, name: string, value: unknown, seen: Seen): unknown {
+  if (name !== '' && random.chance(0.05)) return random.pick(ODD_VALUES)
+  if (Array.isArray(value)) return value.map((element) => varied(random, '', element, seen))
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).filter(() => random.chance(0.95))
+    return Object.fromEntries(entries.map(([field, part]) => [field, varied(random, field, part, seen)]))
+  }
+  if (/^id$|Id$/.test(name)) return JSON.rawJSON(random.pick(seen.ids))
+  if (typeof value === 'number') {
+    return random.pick([value, value, random.integer(0, 9), JSON.rawJSON(`${value}.0`)])
+  }
+  if (typeof value !== 'string') return value
+  return random.pick([
+    value,
+    value,
+    `${value}${random.integer(0, 999)}`,
+    'Мурка, the "Great"',
+    'x'.repeat(200),
+  ])
+}
+
+function assembled(
+  operationId: string | undefined,
   method: string,
   path: string,
-  lines: readonly string[],
-  body: string | undefined,
-  intents: readonly Intent[],
-  isRouted = true,
+  headers: readonly string[],
+  body?: string,
 ): FuzzRequest {
   const framing = body === undefined ? [] : [`Content-Length: ${body.length}`]
-  const head = [`${method} /v1${path} HTTP/1.1`, 'Host: petstore.test', ...lines, ...framing]
-  return {
-    method,
-    path,
-    bytes: `${head.join('\r\n')}\r\n\r\n${body ?? ''}`,
-    intent: intents.includes('invalid') ? 'invalid' : intents.includes('either') ? 'either' : 'valid',
-    isRouted,
-    body,
-    update: undefined,
-  }
-}
-
-/** JSON.parse defines the meaning of a valid text. */
-function quantityOf(text: string): number | undefined {
-  const { quantity } = JSON.parse(text) as { quantity?: number }
-  return quantity
+  const head = [`${method} /v1${path} HTTP/1.1`, 'Host: petstore.test', ...headers, ...framing]
+  return { operationId, method, path, bytes: `${head.join('\r\n')}\r\n\r\n${body ?? ''}` }
 }

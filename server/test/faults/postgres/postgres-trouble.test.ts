@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type serve, serveTuned } from '../../cli/running-petstore.ts'
-import { contradictions } from '../../postgres/register-check.ts'
+import { Load } from '../../postgres/load.ts'
 import { PET_IDS, stockUp } from '../../postgres/shop.ts'
-import { record } from '../../postgres/workload.ts'
 import { FreezingProxy } from '../../support/freezing-proxy.ts'
 import { createDatabase, type TestDatabase } from '../../support/postgres-databases.ts'
 import { until } from '../../support/until.ts'
@@ -15,15 +14,12 @@ const ROLE = `shop_${crypto.randomUUID().slice(0, 8)}`
 const HOUR_MS = 60 * 60 * 1_000
 /** Enough time for every statement on a busy machine, but short enough to wait for. */
 const TIMEOUT_SECONDS = 5
-const initial = new Map(PET_IDS.map((petId) => [petId, 0]))
 
 let database: TestDatabase
 let proxy: FreezingProxy
-let key: string
 let service: Awaited<ReturnType<typeof serve>>
-let value = 0
-/** All requests, so that each test also checks the results of the previous ones. */
-const operations: Awaited<ReturnType<typeof record>>['operations'][number][] = []
+/** Of all tests, so that each also checks the results of the previous ones. */
+let load: Load
 
 beforeAll(async () => {
   database = await createDatabase()
@@ -33,12 +29,13 @@ beforeAll(async () => {
   proxy = await FreezingProxy.open(Number(url.port))
   url.username = ROLE
   url.password = 'any'
-  key = await stockUp(url.href)
+  const key = await stockUp(url.href)
   url.port = String(proxy.port)
   service = await serveTuned(
     { postgres: { statementTimeoutSeconds: TIMEOUT_SECONDS } },
     { cwd: '/', env: { DATABASE_URL: url.href } },
   )
+  load = new Load({ key, petIds: PET_IDS, addresses: [service.address] })
 })
 afterAll(async () => {
   const exitCode = await service.stop()
@@ -51,37 +48,21 @@ afterAll(async () => {
 })
 
 /** Sends updates and reads by several concurrent callers; returns the statuses. */
-async function send(requests: number): Promise<readonly number[]> {
-  const recorded = await record([service], {
-    key,
-    petIds: PET_IDS,
-    workers: 8,
-    nextValue: () => ++value,
-    isOver: (sent) => sent >= requests,
-  })
-  operations.push(...recorded.operations)
-  return [...recorded.statuses.keys()].toSorted((a, b) => a - b)
-}
+const send = (requests: number) => load.sendPlain(8, (sent) => sent >= requests)
 
 async function untilUpdatesAreTaken(): Promise<void> {
   while ((await send(8)).includes(503));
 }
 
-/** An update that will not be acknowledged, but may have been made. */
-async function refusedUpdate() {
-  const quantity = ++value
-  const began = performance.now()
-  const body = JSON.stringify({ quantity })
-  const response = await service.call('/inventory/1', key, { method: 'PATCH', body })
-  const ended = performance.now()
-  operations.push({ kind: 'write', petId: 1, value: quantity, began, ended, isUnsure: true })
-  const retryAfter = response.headers.get('Retry-After')
-  return { status: response.status, retryAfter, body: await response.json() }
+async function expectRefusedUpdate(): Promise<void> {
+  const { status, headers, text } = await load.update(service.address)
+  const refusal = { status, retryAfter: headers.get('Retry-After'), body: JSON.parse(text) }
+  expect(refusal).toMatchObject(UNAVAILABLE)
 }
 
 /** The log is written in the background. */
 async function untilLogged(text: string): Promise<void> {
-  while (!service.output().includes(text)) await refusedUpdate()
+  while (!service.output().includes(text)) await load.update(service.address)
 }
 
 /** Ends all connections of the service, and allows it this many new ones. */
@@ -96,12 +77,12 @@ describe('when PostgreSQL grants no more connections', () => {
   test('none: everything is refused at once with the Error body, and recovers by itself', async () => {
     await allowConnections(0)
     await send(50)
-    expect(await refusedUpdate()).toMatchObject(UNAVAILABLE)
+    await expectRefusedUpdate()
     await until(async () => (await fetch(`${service.address}/readyz`)).status === 503)
     await untilLogged('too many connections for role')
     await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`)
     await untilUpdatesAreTaken()
-    expect(contradictions(operations, initial)).toEqual([])
+    expect(await load.violations(database.url)).toEqual([])
   })
 
   test('fewer than the pool wants: it continues with those it gets', async () => {
@@ -111,7 +92,7 @@ describe('when PostgreSQL grants no more connections', () => {
     await until(async () => (await fetch(`${service.address}/readyz`)).status === 200)
     await database.run(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`)
     await untilUpdatesAreTaken()
-    expect(contradictions(operations, initial)).toEqual([])
+    expect(await load.violations(database.url)).toEqual([])
   })
 })
 
@@ -119,16 +100,16 @@ describe('when PostgreSQL is slow', () => {
   test('everything is answered, later', async () => {
     proxy.slowDown(20)
     expect(await send(60)).toEqual([200])
-    expect(contradictions(operations, initial)).toEqual([])
+    expect(await load.violations(database.url)).toEqual([])
   })
 
   test('slower than the timeouts: requests are refused in time, and it recovers once PostgreSQL is fast again', async () => {
     // Without the timeouts the update would exceed the timeout of the test.
     proxy.slowDown(HOUR_MS)
-    expect(await refusedUpdate()).toMatchObject(UNAVAILABLE)
+    await expectRefusedUpdate()
     proxy.slowDown(0)
     await untilUpdatesAreTaken()
     expect(await send(60)).toEqual([200])
-    expect(contradictions(operations, initial)).toEqual([])
+    expect(await load.violations(database.url)).toEqual([])
   })
 })

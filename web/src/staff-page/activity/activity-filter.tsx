@@ -1,11 +1,9 @@
 import type { RecordedReason } from '@petstore/client'
-import { useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { REASON_WORDS } from '../data/reason-words.ts'
-import { usePetsLike } from '../scanner/find-pets.ts'
+import { PetFilter } from '../scanner/pet-filter.tsx'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { Combobox } from '../ui/combobox.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
 
@@ -89,7 +87,6 @@ function startOf(day: string, daysAfter: number): string | undefined {
   return year === undefined || Number.isNaN(start.getTime()) ? undefined : start.toISOString()
 }
 
-const MAX_OPTIONS = 8
 const KIND_OPTIONS = [
   { value: 'stock', label: 'Stock' },
   { value: 'pets', label: 'Edits of pets' },
@@ -144,41 +141,6 @@ export function ActivityFilters({ filter, onChange }: Props) {
         <Button onClick={() => onChange({ ...NO_FILTER, kind: filter.kind })}>Show all</Button>
       )}
     </search>
-  )
-}
-
-interface PetFilterProps {
-  readonly petId: bigint | undefined
-  readonly onPick: (petId: bigint | undefined) => void
-}
-
-function PetFilter({ petId, onPick }: PetFilterProps) {
-  const { stock } = useSession()
-  const [typed, setTyped] = useState<string>()
-  const pick = (picked: bigint | undefined) => {
-    onPick(picked)
-    setTyped(undefined)
-  }
-  const options = usePetsLike(typed ?? '', MAX_OPTIONS)
-  return (
-    <Combobox
-      label="Pet"
-      noun="pets"
-      placeholder="Any"
-      text={typed ?? (petId === undefined ? '' : stock.nameOf(petId))}
-      onType={(text) => (text.trim() === '' ? pick(undefined) : setTyped(text))}
-      onBlur={() => setTyped(undefined)}
-      options={options.map((row) => ({
-        key: String(row.petId),
-        petId: row.petId,
-        content: (
-          <>
-            {row.name ?? `Pet ${row.petId}`} <span className="muted number">{String(row.petId)}</span>
-          </>
-        ),
-      }))}
-      onPick={(option) => pick(option.petId)}
-    />
   )
 }
 

@@ -55,7 +55,7 @@ function Adjustments({ filter }: { readonly filter: ActivityFilter }) {
         events: feed.events,
         keyOf: ({ id }) => id,
         load: (cursor, signal) => client.adjustments.list({ ...query, cursor, signal }),
-        effectOf: (event) => (isAbout(event, filter) && event.type === 'change' ? RELOAD : undefined),
+        concerns: (event) => event.type === 'change' && isAbout(event, filter),
       }
     }, [client, feed, filter]),
   )
@@ -75,8 +75,6 @@ function Adjustments({ filter }: { readonly filter: ActivityFilter }) {
     </>
   )
 }
-
-const RELOAD = { type: 'reload' } as const
 
 function isAbout(event: InventoryEvent, { petId }: ActivityFilter): boolean {
   return petId === undefined || !('petId' in event) || event.petId === petId
@@ -131,8 +129,7 @@ function PetEdits({ filter }: { readonly filter: ActivityFilter }) {
         keyOf: ({ id }) => id,
         load: (cursor, signal) =>
           client.pets.history({ petId, who, since, until, limit: PAGE_SIZE, cursor, signal }),
-        effectOf: (event) =>
-          isAbout(event, filter) && (event.type === 'pet' || event.type === 'removed') ? RELOAD : undefined,
+        concerns: (event) => (event.type === 'pet' || event.type === 'removed') && isAbout(event, filter),
       }
     }, [client, feed, filter]),
   )

@@ -9,6 +9,7 @@ import { Button } from '../ui/button.tsx'
 import { signed } from '../ui/changes.tsx'
 import { askToDiscard } from '../ui/confirm.tsx'
 import { Empty } from '../ui/list-frame.tsx'
+import { PageNav } from '../ui/page-nav.tsx'
 import { PetTableHead } from '../ui/pet-table-head.tsx'
 import { ProgressBar } from '../ui/progress-bar.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
@@ -189,21 +190,13 @@ function CountList({ rows, filter, ...actions }: ListProps) {
           })}
         </tbody>
       </table>
-      {pages > 1 && (
-        <nav className="cluster card__footer count__pages" aria-label="Pages of the list">
-          <Button isDisabled={current === 0} onClick={() => setPage(current - 1)}>
-            Back
-          </Button>
-          <span className="muted number">
-            {(current * PAGE_SIZE + 1).toLocaleString('en')} to{' '}
-            {(current * PAGE_SIZE + shown.length).toLocaleString('en')} of{' '}
-            {matching.length.toLocaleString('en')}
-          </span>
-          <Button isDisabled={current === pages - 1} onClick={() => turnTo(current + 1, 'first')}>
-            Next
-          </Button>
-        </nav>
-      )}
+      <PageNav
+        label="Pages of the list"
+        page={current}
+        pageSize={PAGE_SIZE}
+        total={matching.length}
+        onTurn={(next) => turnTo(next, 'first')}
+      />
     </div>
   )
 }

@@ -7,25 +7,24 @@ export interface RecordSource<Item> {
   readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<Item>>
   readonly live: LiveChanges<Item>
   readonly idOf: (item: Item) => string
-  /** Whether an item from an event belongs to the records. An item that no longer does is removed. */
-  readonly belongs: (item: Item) => boolean
+  /** Whether an event can change the records. By default every event can. */
+  readonly concerns?: (item: Item) => boolean
 }
 
 /** Bounds the requests of one list: with the smallest plan, a key has 60 a minute. */
 const MAX_PAGES = 5
+const RELOAD_EVERY_MS = 15_000
 
-/** Loads all pages up to a limit at once, then keeps the records current by events. `source` must stay the same object. */
+/** Loads all pages up to a limit at once, and again after events. `source` must stay the same object. */
 export function useLiveRecords<Item>(source: RecordSource<Item>) {
   const listSource = useMemo((): ListSource<Item, Item> => {
-    const { live, idOf, belongs } = source
+    const { live, idOf, concerns = () => true } = source
     return {
       keyOf: idOf,
       events: live,
+      concerns,
+      reloadEveryMs: RELOAD_EVERY_MS,
       load: (_, signal) => loadPages(source, signal),
-      effectOf: (item, { find }) => {
-        if (belongs(item)) return { type: 'put', row: item }
-        return find(idOf(item)) === undefined ? undefined : { type: 'remove', key: idOf(item) }
-      },
     }
   }, [source])
   const list = useLiveList(listSource)

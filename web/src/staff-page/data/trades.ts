@@ -37,7 +37,7 @@ export function useTrades(
     () => ({
       live,
       idOf: changeKey,
-      belongs: (change) => change.reason === reason,
+      concerns: (change) => change.reason === reason,
       load: async (cursor, signal) => {
         const from = new Date(since).toISOString()
         const page = await client.inventory.changes({ reason, since: from, limit: PAGE_SIZE, cursor, signal })

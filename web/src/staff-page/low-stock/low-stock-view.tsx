@@ -34,8 +34,8 @@ export function LowStockView() {
   const mayChange = useMayChange('pets')
   const [categoryId, setCategoryId] = useState<bigint>()
   const source = useMemo(
-    () => lowStockSource({ client, events: feed.events, categories }, categoryId),
-    [client, feed, categories, categoryId],
+    () => lowStockSource({ client, events: feed.events }, categoryId),
+    [client, feed, categoryId],
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)

@@ -41,7 +41,6 @@ export function OrderRows({ list, showsPet, empty }: Props) {
           name={stock.lookUp(order.petId)?.name}
           createdBy={nameOf(order.createdBy)}
           closedBy={nameOf(order.closedBy)}
-          isSettled={list.isSettled(order)}
           work={works.get(order.id)}
           actions={actions}
           showsPet={showsPet}
@@ -65,8 +64,6 @@ interface RowProps {
   readonly createdBy: string | undefined
   /** The name of the person who completed or cancelled it. */
   readonly closedBy: string | undefined
-  /** It no longer belongs to the list, and stays until the user hides it. */
-  readonly isSettled: boolean
   readonly work: OrderWork | undefined
   /** `undefined` if the key may not change orders. */
   readonly actions: OrderActions | undefined
@@ -79,8 +76,7 @@ interface RowProps {
 }
 
 const OrderRow = memo(function OrderRow(props: RowProps) {
-  const { order, name, createdBy, closedBy, isSettled, work, left, madeAgo, isLate, actions, showsPet } =
-    props
+  const { order, name, createdBy, closedBy, work, left, madeAgo, isLate, actions, showsPet } = props
   const { id, petId, quantity, complete, shipDate, createdAt, closedAt, expiresAt, customer, note } = order
   const kind = kindOf(order)
   const shipWords = complete ? 'Shipped' : 'Ships'
@@ -91,7 +87,6 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
     void act()
   }
   const classes = ['list-row', 'order']
-  if (isSettled) classes.push('order--settled')
   if (!showsPet) classes.push('order--of-pet')
   const actionProps = actions && { order, work, actions, focusRowAnd }
   return (
@@ -147,7 +142,9 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
           {note !== undefined && <span className="order__note">{note}</span>}
         </span>
       )}
-      {actionProps && order.state === 'open' && work?.kind === 'asking' && <Question {...actionProps} />}
+      {actionProps && order.state === 'open' && work?.kind === 'asking' && (
+        <Question key={work.about} {...actionProps} about={work.about} />
+      )}
       {work?.kind === 'failed' && (
         <span className="small order__below negative cluster">
           {work.reason}
@@ -195,7 +192,7 @@ interface ActionsProps {
   readonly focusRowAnd: (act: () => unknown) => () => void
 }
 
-function Actions({ order, work, actions, focusRowAnd }: ActionsProps) {
+function Actions({ order, work, actions }: Omit<ActionsProps, 'focusRowAnd'>) {
   const { id, state } = order
   if (work?.kind === 'working') {
     return (
@@ -205,45 +202,35 @@ function Actions({ order, work, actions, focusRowAnd }: ActionsProps) {
       </span>
     )
   }
-  if (work?.kind === 'ordered again') {
-    return <span className="muted">Ordered again as #{String(work.as)}</span>
-  }
-  if (state === 'complete') return null
-  if (state !== 'open') {
-    return (
-      <Button
-        size="small"
-        aria-label={`Order again what order ${id} was for`}
-        onClick={focusRowAnd(() => actions.orderAgain(order))}
-      >
-        Order again
-      </Button>
-    )
-  }
-  return (
-    <>
-      <Button
-        size="small"
-        aria-label={`Complete order ${id}`}
-        aria-expanded={work?.kind === 'asking'}
-        onClick={() => actions.ask(id)}
-      >
-        Complete
-      </Button>
-      <Button
-        size="small"
-        aria-label={`Cancel order ${id}`}
-        onClick={focusRowAnd(() => actions.cancel(order))}
-      >
-        Cancel
-      </Button>
-    </>
-  )
+  if (state !== 'open') return null
+  return (['complete', 'cancel'] as const).map((about) => (
+    <Button
+      key={about}
+      size="small"
+      aria-label={`${ASK_WORDS[about].button} order ${id}`}
+      aria-expanded={work?.kind === 'asking' && work.about === about}
+      onClick={() => actions.ask(id, about)}
+    >
+      {ASK_WORDS[about].button}
+    </Button>
+  ))
+}
+
+const ASK_WORDS = {
+  complete: { button: 'Complete', no: 'Not yet' },
+  cancel: { button: 'Cancel', no: 'Keep it' },
+} as const
+
+interface QuestionProps extends ActionsProps {
+  readonly about: 'complete' | 'cancel'
 }
 
 /** Asks in a line of its own, so that the columns of the row stay in place. */
-function Question({ order, actions, focusRowAnd }: ActionsProps) {
+function Question({ order, about, actions, focusRowAnd }: QuestionProps) {
   const { id, quantity } = order
+  const { button, no } = ASK_WORDS[about]
+  const yes = `Yes, ${button.toLowerCase()}`
+  const units = quantity.toLocaleString('en')
   const leave = focusRowAnd(() => actions.dismiss(id))
   const onKey = ({ key }: KeyboardEvent) => {
     if (key === 'Escape') leave()
@@ -251,19 +238,21 @@ function Question({ order, actions, focusRowAnd }: ActionsProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut for one of the buttons
     <span className="small order__below cluster cluster--end" onKeyDown={onKey}>
-      <span id={`order-question-${id}`}>Take {quantity.toLocaleString('en')} out of the stock?</span>
+      <span id={`order-question-${id}`}>
+        {about === 'complete' ? `Take ${units} out of the stock?` : `Reserve ${units} no longer?`}
+      </span>
       <Button
         ref={focus}
         size="small"
         tone="primary"
-        aria-label={`Yes, complete order ${id}`}
+        aria-label={`${yes} order ${id}`}
         aria-describedby={`order-question-${id}`}
-        onClick={focusRowAnd(() => actions.complete(order))}
+        onClick={focusRowAnd(() => actions[about](order))}
       >
-        Yes, complete
+        {yes}
       </Button>
-      <Button size="small" aria-label={`Not yet: order ${id} stays open`} onClick={leave}>
-        Not yet
+      <Button size="small" aria-label={`${no}: order ${id} stays open`} onClick={leave}>
+        {no}
       </Button>
     </span>
   )

@@ -1,4 +1,3 @@
-import type { Order } from '@petstore/client'
 import { type FormEvent, useEffect, useId, useMemo, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { ORDERS_PER_PAGE, useOrderList } from '../data/orders/order-list.ts'
@@ -17,9 +16,9 @@ export function PetOrders({ petId }: { readonly petId: bigint }) {
   const mayChange = useMayChange('orders')
   const source = useMemo(
     () => ({
-      read: (signal: AbortSignal) =>
-        client.orders.list({ state: 'open', petId, limit: ORDERS_PER_PAGE + 1, signal }),
-      fits: (order: Order) => order.petId === petId && order.state === 'open',
+      petId,
+      load: (cursor: string | undefined, signal: AbortSignal) =>
+        client.orders.list({ state: 'open', petId, limit: ORDERS_PER_PAGE, cursor, signal }),
     }),
     [client, petId],
   )

@@ -1,13 +1,13 @@
-import type { Order } from '@petstore/client'
-import { useEffect, useMemo, useRef, useState } from 'preact/compat'
+import { useMemo, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
-import { type OrderListSnapshot, type OrderSource, useOrderList } from '../data/orders/order-list.ts'
+import { type OrderListSnapshot, useOrderList } from '../data/orders/order-list.ts'
 import { type OrderFilter, type OrderKind, searchOrders } from '../data/orders/order-search.ts'
 import { KIND_WORDS } from '../data/orders/order-words.ts'
-import { OrderRows, orderRowId } from '../order-rows/order-rows.tsx'
-import { useSession, useStock } from '../session/session-context.ts'
+import { OrderRows } from '../order-rows/order-rows.tsx'
+import { PetFilter } from '../scanner/pet-filter.tsx'
+import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { useDebounced } from '../ui/hooks.ts'
+import { useDebounced, useLostFocus } from '../ui/hooks.ts'
 import { Empty } from '../ui/list-frame.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
@@ -21,103 +21,55 @@ const SEARCH_AFTER_MS = 250
 
 /** All orders: what is waiting, to complete or to cancel. */
 export function OrdersView() {
-  const { stock, feed, client, orderNews, orderFilter } = useSession()
+  const { client, orderNews, orderFilter } = useSession()
   const filter = useReadable(orderFilter)
-  const { hasNames } = useStock()
+  const { kind, petId } = filter
   const query = useDebounced(filter.query, SEARCH_AFTER_MS).trim()
   const source = useMemo(
-    () => searchOrders(client.orders, { kind: filter.kind, query }, stock, feed.read),
-    // Names are searched once they are loaded, and not again at every change of the stock.
-    [client, filter.kind, query, stock, feed, query !== '' && hasNames],
+    () => searchOrders(client.orders, { kind, query, petId }),
+    [client, kind, query, petId],
   )
   const { list, orders } = useOrderList(source, orderNews)
-  const [arrived, setArrived] = useArrivedOrders(source)
-  const search = useRef<HTMLInputElement>(null)
+  const section = useRef<HTMLElement>(null)
+  // A row that was completed or cancelled leaves the list.
+  useLostFocus(section, orders.rows.length)
   const change = (changes: Partial<OrderFilter>) => orderFilter.set({ ...filter, ...changes })
-  const settled = orders.rows.filter((order) => list.isSettled(order)).length
-  const hideSettled = () => {
-    list.hideSettled()
-    search.current?.focus()
-  }
-  const show = ({ id }: Order) => {
-    setArrived([])
-    const row = document.getElementById(orderRowId(id))
-    // The order may be on a page that is not loaded.
-    if (row === null) change({ query: `#${id}` })
-    else row.focus()
-  }
-  const [firstArrived] = arrived
+  const isSearch = query !== '' || petId !== undefined
   return (
-    <section className="view view--list orders" aria-label="Orders">
+    <section ref={section} className="view view--list orders" aria-label="Orders" tabIndex={-1}>
       <h1>Orders</h1>
       <div className="toolbar">
         <SearchField
-          label="Search by order, customer, or the pet’s name, id or barcode"
-          placeholder="Search order, customer or pet"
+          label="Search by order number or customer"
+          placeholder="Order number or customer"
           value={filter.query}
           onChange={(text) => change({ query: text })}
-          field={search}
         />
+        <PetFilter petId={petId} onPick={(picked) => change({ petId: picked })} />
         <SegmentedControl
           label="State"
           options={KINDS}
-          value={filter.kind}
-          onChange={(kind) => change({ kind })}
+          value={kind}
+          onChange={(chosen) => change({ kind: chosen })}
         />
       </div>
-      <div className="cluster small orders__status">
-        <p className="muted number" role="status">
-          {countWords(orders, settled, filter.kind, query)}
-        </p>
-        <span className="visually-hidden" role="status">
-          {arrivalWords(arrived.at(-1))}
-        </span>
-        {firstArrived !== undefined && (
-          <Button size="small" onClick={() => show(firstArrived)}>
-            Show {arrived.length === 1 ? '1 new order' : `${arrived.length.toLocaleString('en')} new orders`}
-          </Button>
-        )}
-        {settled > 0 && (
-          <Button size="small" tone="quiet" onClick={hideSettled}>
-            Hide {settled === 1 ? 'the order' : `the ${settled} orders`} closed since
-          </Button>
-        )}
-      </div>
+      <p className="muted small number" role="status">
+        {countWords(orders, kind, isSearch)}
+      </p>
       <OrderRows
         list={list}
         showsPet
         empty={
           <NoOrders
-            kind={filter.kind}
-            isSearch={query !== ''}
+            kind={kind}
+            isSearch={isSearch}
             hasMore={orders.next !== undefined}
-            onClear={() => change({ query: '' })}
+            onClear={() => change({ query: '', petId: undefined })}
           />
         }
       />
     </section>
   )
-}
-
-/** The orders that were made since the list was opened. The list shows the oldest first, so they are below. */
-function useArrivedOrders(source: OrderSource) {
-  const { feed } = useSession()
-  const [arrived, setArrived] = useState<readonly Order[]>([])
-  useEffect(() => {
-    setArrived([])
-    return feed.events.subscribe((notice) => {
-      if (notice.type !== 'change' || notice.change.type !== 'order') return
-      const { change, order } = notice.change
-      if (change === 'created') setArrived((before) => (source.fits(order) ? [...before, order] : before))
-      else if (order.state !== 'open') setArrived((before) => before.filter(({ id }) => id !== order.id))
-    })
-  }, [feed, source])
-  return [arrived, setArrived] as const
-}
-
-function arrivalWords(order: Order | undefined): string {
-  if (order === undefined) return ''
-  return `Order ${order.id}${order.customer === undefined ? '' : ` for ${order.customer}`} arrived.`
 }
 
 interface NoOrdersProps {
@@ -138,7 +90,7 @@ function NoOrders({ kind, isSearch, hasMore, onClear }: NoOrdersProps) {
   }
   return (
     <Empty title={hasMore ? 'Nothing found so far' : 'Nothing found'}>
-      <p>No order has this number or customer, and no {kindWords} order is for such a pet.</p>
+      <p>No {kindWords} order matches. Orders in other states may.</p>
       {isSearch && <Button onClick={onClear}>Clear the search</Button>}
     </Empty>
   )
@@ -152,15 +104,10 @@ const EMPTY_WORDS: Readonly<Record<OrderKind, string>> = {
   expired: 'Holds that ended by themselves are listed here.',
 }
 
-function countWords(orders: OrderListSnapshot, settled: number, kind: OrderKind, query: string): string {
-  const { phase, rows, next, examined } = orders
+function countWords({ phase, rows, next }: OrderListSnapshot, kind: OrderKind, isSearch: boolean): string {
   if (phase !== 'ready') return phase === 'loading' ? 'Loading' : ''
-  const count = rows.length - settled
-  const number = count.toLocaleString('en')
-  const hasMore = next !== undefined
-  if (query !== '' || (kind === 'held' && hasMore)) {
-    return hasMore ? `${number} found among the first ${examined.toLocaleString('en')}` : `${number} found`
-  }
-  const noun = `${KIND_WORDS[kind].toLowerCase()} ${count === 1 ? 'order' : 'orders'}`
-  return hasMore ? `The first ${number} ${noun}, oldest first` : `${number} ${noun}`
+  const count = rows.length.toLocaleString('en')
+  if (isSearch && next === undefined) return `${count} found`
+  const noun = `${KIND_WORDS[kind].toLowerCase()} ${rows.length === 1 ? 'order' : 'orders'}`
+  return next === undefined ? `${count} ${noun}` : `The first ${count} ${noun}, oldest first`
 }

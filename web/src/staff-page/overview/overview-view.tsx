@@ -208,7 +208,6 @@ function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): Rec
   return {
     live,
     idOf: ({ id }) => String(id),
-    belongs: ({ state }) => state === 'open',
     load: (cursor, signal) => client.orders.list({ state: 'open', limit: 1_000, cursor, signal }),
   }
 }

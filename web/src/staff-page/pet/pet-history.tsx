@@ -1,14 +1,12 @@
-import type { RecordedReason } from '@petstore/client'
 import { useMemo, useState } from 'preact/compat'
 import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
-import { REASON_WORDS, whyWords } from '../data/reason-words.ts'
+import { whyWords } from '../data/reason-words.ts'
 import { momentWords } from '../data/time-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Moment, QuantityChange } from '../ui/changes.tsx'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
-import { ChartMark, MAX_MARKS, StepChart } from '../ui/charts/step-chart.tsx'
-import type { Step, StepMark } from '../ui/charts/step-geometry.ts'
+import { type Step, StepChart } from '../ui/charts/step-chart.tsx'
 import { RetryNotice } from '../ui/notices.tsx'
 
 interface Props {
@@ -56,57 +54,20 @@ export function PetHistory({ history, log, now, threshold }: Props) {
   )
 }
 
-const MARKS: Readonly<Record<RecordedReason, StepMark>> = {
-  received: 'in',
-  returned: 'in',
-  sold: 'out',
-  damaged: 'lost',
-  lost: 'lost',
-  counted: 'counted',
-  corrected: 'counted',
-  correction: 'counted',
-}
-
-const LEGEND: Readonly<Record<StepMark, string>> = {
-  in: 'Received or returned',
-  out: 'Sold',
-  lost: 'Damaged or lost',
-  counted: 'Counted or corrected',
-  other: 'No reason given',
-}
-
 function HistoryChart({ log: { rows: changes, next }, now, threshold }: Omit<Props, 'history'>) {
   const until = Math.max(now, changes[0]?.at ?? now)
   const steps = useMemo(() => stepsOf(changes, until), [changes, until])
   const first = steps[1]
   if (first === undefined) return null
   const quantities = steps.map(({ quantity }) => quantity)
-  const marks = new Set(changes.length > MAX_MARKS ? [] : steps.slice(1).map(({ mark }) => mark))
   return (
     <figure className="stack">
-      <StepChart name="Quantity over time" steps={steps} until={until} threshold={threshold} />
-      <ul className="cluster legend" aria-label="Legend">
-        {[...marks].map((mark) => (
-          <li key={mark} className="cluster">
-            <svg width="16" height="16" aria-hidden="true">
-              <ChartMark mark={mark} x={8} y={8} />
-            </svg>
-            {LEGEND[mark]}
-          </li>
-        ))}
-        {threshold !== undefined && (
-          <li className="cluster">
-            <svg width="24" height="16" aria-hidden="true">
-              <line className="step-chart__threshold" x1="0" x2="24" y1="8" y2="8" />
-            </svg>
-            Warn at {wholeNumber(threshold)}
-          </li>
-        )}
-      </ul>
+      <StepChart steps={steps} until={until} threshold={threshold} />
       <figcaption className="muted small number">
         {countWords(changes.length, next !== undefined)} since {momentWords(first.at)}: lowest{' '}
         {wholeNumber(Math.min(...quantities))}, highest {wholeNumber(Math.max(...quantities))}, now{' '}
-        {wholeNumber(quantities.at(-1) ?? 0)}. The table below lists each change.
+        {wholeNumber(quantities.at(-1) ?? 0)}.
+        {threshold !== undefined && ` The dashed line is the warning at ${wholeNumber(threshold)}.`}
       </figcaption>
     </figure>
   )
@@ -121,17 +82,8 @@ function stepsOf(changes: readonly Change[], until: number): readonly Step[] {
   const oldest = changes.at(-1)
   if (oldest === undefined) return []
   const lead = Math.max(MIN_LEAD_MS, (until - oldest.at) * LEAD)
-  const before = { at: oldest.at - lead, quantity: oldest.before, note: 'before the first change' }
-  const steps = changes.map(({ at, after, reason, keyName, keyId }): Step => {
-    const by = `by ${keyName ?? keyId}`
-    return {
-      at,
-      quantity: after,
-      note: reason === undefined ? by : `${REASON_WORDS[reason]} ${by}`,
-      mark: reason === undefined ? 'other' : MARKS[reason],
-    }
-  })
-  return [{ ...before, mark: 'other' }, ...steps.reverse()]
+  const steps = changes.map(({ at, after }) => ({ at, quantity: after }))
+  return [{ at: oldest.at - lead, quantity: oldest.before }, ...steps.reverse()]
 }
 
 function countWords(count: number, hasOlder: boolean): string {

@@ -108,19 +108,18 @@ function Fact({ name, number, children }: FactProps) {
 
 /** The catalogue entry of one pet, kept up to date; `undefined` until it is loaded. */
 function usePetDetails(petId: bigint): SearchRow | undefined {
-  const { client, feed, categories } = useSession()
+  const { client, feed } = useSession()
   const source = useMemo(
     (): PetListSource => ({
       events: feed.events,
-      categories,
-      mayAdd: (event) => event.type === 'pet' && event.petId === petId,
+      petId,
       load: async (_, signal) => {
         const { items } = await client.inventory.search({ q: String(petId), signal })
         // Other pets may have the id as a barcode, or as a word of their names.
         return { items: items.filter((row) => row.petId === petId), next: undefined }
       },
     }),
-    [client, feed, categories, petId],
+    [client, feed, petId],
   )
   return usePetList(source).found.rows[0]
 }

@@ -31,8 +31,6 @@ export function PetsView() {
   const source = useMemo(
     (): PetListSource => ({
       events: feed.events,
-      categories,
-      mayAdd: (event) => event.type === 'pet' && event.change === 'created',
       load: (cursor, signal) =>
         client.inventory.search({
           q: q === '' ? undefined : q,
@@ -43,7 +41,7 @@ export function PetsView() {
           signal,
         }),
     }),
-    [client, feed, categories, q, categoryId],
+    [client, feed, q, categoryId],
   )
   const { list, found } = usePetList(source)
   // There is no event when somebody else renames a category.

@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
-import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
+import { type EditState, type StockEditor, wantedBy } from '../data/stock/stock-editor.ts'
 import { Button } from '../ui/button.tsx'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { REASONS_FOR, ReasonSelect } from './purpose-fields.tsx'
@@ -44,9 +44,9 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
   }
   const dismiss = choose('dismiss')
   if (state.kind === 'failed') {
-    const { adjustment, target } = state
-    const wanted = adjustment === undefined ? wholeNumber(target) : signed(adjustment.delta)
-    const what = adjustment === undefined ? `set ${name} to ${wanted}` : `change ${name} by ${wanted}`
+    const change = wantedBy(state)
+    const wanted = 'delta' in change ? signed(change.delta) : wholeNumber(change.quantity)
+    const what = 'delta' in change ? `change ${name} by ${wanted}` : `set ${name} to ${wanted}`
     return (
       <span className="row-state negative">
         <span className="row-state__outcome" title={state.reason}>
@@ -61,7 +61,7 @@ export function RowState({ petId, name, state, editor, onChosen }: Props) {
       </span>
     )
   }
-  const theirs = wholeNumber(state.theirs.quantity)
+  const theirs = wholeNumber(state.theirs)
   const mine = wholeNumber(state.target)
   const isLong = theirs.length + mine.length > MAX_ON_BUTTONS
   return (

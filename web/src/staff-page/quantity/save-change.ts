@@ -17,9 +17,8 @@ export async function saveTypedChange(
   const { petId, quantity } = seen
   const after = quantityAfter(quantity, change)
   if (isImplausible(quantity, after) && !(await isMeant(petName(seen), quantity, after))) return false
-  if (change.kind === 'step') editor.step(petId, change.delta)
-  else if (change.kind === 'add') offerUndo(session, seen, await editor.adjust(petId, change.delta))
-  else offerUndo(session, seen, await editor.save(petId, change.quantity, seen))
+  if (change.kind === 'add') offerUndo(session, seen, await editor.adjust(petId, change.delta))
+  else offerUndo(session, seen, await editor.save(petId, change.quantity, quantity))
   return true
 }
 

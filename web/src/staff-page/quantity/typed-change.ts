@@ -5,10 +5,7 @@ export type TypedChange =
   | { readonly kind: 'set'; readonly quantity: number }
   /** `+12` or `-3`: a difference, which is right whatever others change meanwhile. */
   | { readonly kind: 'add'; readonly delta: number }
-  /** `+` or `--`: one more or one less for each sign. */
-  | { readonly kind: 'step'; readonly delta: number }
 
-const SIGNS = /^[+-]+$/
 /** A quantity of ten digits is a barcode rather than a stock. */
 const MAX_PLAUSIBLE = 999_999_999
 
@@ -22,10 +19,6 @@ export function readQuantity(text: string): number | undefined {
 /** `undefined` if the text is no change. */
 export function readChange(text: string): TypedChange | undefined {
   const typed = text.trim().replaceAll('−', '-')
-  if (SIGNS.test(typed)) {
-    const minuses = typed.replaceAll('+', '').length
-    return { kind: 'step', delta: typed.length - 2 * minuses }
-  }
   const isSigned = /^[+-]/.test(typed)
   const amount = readQuantity(isSigned ? typed.slice(1) : typed)
   if (amount === undefined) return undefined

@@ -1,4 +1,4 @@
-import { type CallOptions, type Permission, PetstoreClient } from '@petstore/client'
+import { type CallOptions, type KeyLimits, type Permission, PetstoreClient } from '@petstore/client'
 import { Categories } from '../data/catalog/categories.ts'
 import { KeyNames } from '../data/key-names.ts'
 import { Observable, type Readable } from '../data/observable.ts'
@@ -51,6 +51,9 @@ export class Session {
   /** The owner of the key; `undefined` until the service has answered. */
   readonly owner: Readable<KeyOwner | undefined>
   readonly #owner = new Observable<KeyOwner | undefined>(undefined)
+  /** How much of its limits the key has used. */
+  readonly limits: Readable<KeyLimits | undefined>
+  readonly #limits = new Observable<KeyLimits | undefined>(undefined)
   readonly #ending = new AbortController()
 
   constructor(apiKey: string, onRefusedKey: () => void) {
@@ -60,14 +63,15 @@ export class Session {
     const { client, stock } = this
     const signal = this.#ending.signal
     this.owner = this.#owner
+    this.limits = this.#limits
     const { timeOfAction } = this.requests.clock
     this.saving = { client, stock, own: new OwnChanges(), signal, timeOfAction }
     this.editor = new StockEditor(this.saving, this.undo)
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ ...this.saving, requests: this.requests })
     this.pets = new PetLoader(this.saving, this.feed.read)
-    this.orderActions = new OrderActions({ client, stock, now: this.requests.clock.now, signal })
-    this.orderNews = { events: this.feed.orders, answers: this.orderActions.answered }
+    this.orderActions = new OrderActions({ client, stock, signal })
+    this.orderNews = { events: this.feed.orders, own: this.orderActions.own }
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
     this.openOrders = new OpenOrders({ orders: client.orders, stock, live: this.feed.orders, signal })
     this.webhooks = new Webhooks(client.webhooks, signal)
@@ -97,28 +101,31 @@ export class Session {
   /** A request that the key may not make shows that its permissions have changed. */
   readonly #fetch = async (url: string, init: RequestInit): Promise<Response> => {
     const response = await this.requests.fetch(url, init)
-    if (response.status === 403) this.#refreshOwner()
+    if (response.status === 403) this.refreshOwner()
     return response
   }
 
   /** Requests to GET /limits do not count towards the limits of the key. */
   async #readOwner(options: CallOptions): Promise<void> {
     const { signal } = this.#ending
-    const { key, plan, permissions } = await this.client.limits.get({ signal, ...options })
+    const limits = await this.client.limits.get({ signal, ...options })
+    this.#limits.set(limits)
+    const { key, plan, permissions } = limits
     const owner = { ...key, plan, permissions }
     if (JSON.stringify(owner) !== JSON.stringify(this.#owner.get())) this.#owner.set(owner)
   }
 
-  readonly #refreshOwner = (): void => {
+  /** Requests the owner and the limits again. */
+  readonly refreshOwner = (): void => {
     if (document.visibilityState === 'visible') void this.#readOwner({ retries: 0 }).catch(() => {})
   }
 
   #followOwner(): void {
     const { signal } = this.#ending
-    const timer = setInterval(this.#refreshOwner, OWNER_EVERY_MS)
+    const timer = setInterval(this.refreshOwner, OWNER_EVERY_MS)
     signal.addEventListener('abort', () => clearInterval(timer))
-    addEventListener('focus', this.#refreshOwner, { signal })
-    document.addEventListener('visibilitychange', this.#refreshOwner, { signal })
+    addEventListener('focus', this.refreshOwner, { signal })
+    document.addEventListener('visibilitychange', this.refreshOwner, { signal })
   }
 
   /** Ends every request. */

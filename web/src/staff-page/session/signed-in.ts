@@ -25,36 +25,25 @@ export type SignedIn = OpenSession | NoSession
 /** The characters that a header can carry. */
 export const KEY_FORM = /^[\x21-\x7e]+$/
 
-type TabMessage =
-  /** A new tab asks for the key of the tabs that are signed in without a PIN. */
-  | { readonly type: 'key wanted' }
-  | { readonly type: 'key'; readonly key: string }
-  | { readonly type: 'locked' }
-  | { readonly type: 'signed out' }
+type TabMessage = { readonly type: 'locked' | 'signed out' }
 
 const KEY_REFUSED =
   'You were signed out: your access was paused or has ended. Ask the person who manages People in your shop.'
 
 const state = new Observable<SignedIn>({ session: undefined })
-/** Reaches the other tabs of this page only, and keeps nothing on disk. */
+/** Tells the other tabs of this page; a key is never sent. */
 const tabs = new BroadcastChannel('petstore.tabs')
-let wantsKey = false
 
 export const signedIn: Readable<SignedIn> = state
 
-/**
- * Continues with the key that is stored, or with the key of another tab, unless the address is a link with a sign-in
- * code.
- */
+/** Continues with the key that is stored, unless the address is a link with a sign-in code. */
 export function resumeSession(): void {
   tabs.addEventListener('message', ({ data }: MessageEvent<TabMessage>) => onTabMessage(data))
   vault.people.subscribe(leaveIfRemoved)
   addEventListener('hashchange', () => {
     if (takeLinkedCode()) leave({})
   })
-  if (takeLinkedCode() || openStoredKey()) return
-  wantsKey = true
-  post({ type: 'key wanted' })
+  if (!takeLinkedCode()) openStoredKey()
 }
 
 /** Returns false if no key is stored. */
@@ -71,16 +60,6 @@ export function openStoredKey(): boolean {
 function onTabMessage(message: TabMessage): void {
   const { session, personId } = state.get()
   switch (message.type) {
-    case 'key wanted': {
-      const key = storedKey()
-      if (session !== undefined && key !== undefined) post({ type: 'key', key })
-      return
-    }
-    case 'key':
-      if (!wantsKey) return
-      keepKey(message.key, false)
-      openSession(message.key, undefined)
-      return
     case 'locked':
       if (session !== undefined && personId !== undefined) leave({})
       return
@@ -158,7 +137,6 @@ export async function signOut(): Promise<void> {
 }
 
 function show(open: OpenSession): void {
-  wantsKey = false
   state.get().session?.end()
   state.set(open)
   open.session.start()

@@ -74,5 +74,5 @@ export function FailureToasts() {
 function failureReason(state: EditState): string | undefined {
   if (state.kind === 'failed') return state.reason
   if (state.kind !== 'conflict') return undefined
-  return `Somebody else set it to ${state.theirs.quantity.toLocaleString('en')}: choose which one to keep.`
+  return `Somebody else set it to ${state.theirs.toLocaleString('en')}: choose which one to keep.`
 }

@@ -14,7 +14,7 @@ import { ask } from '../ui/confirm.tsx'
 import { href } from '../ui/navigation.ts'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
-import type { TableActions } from './use-grid.ts'
+import type { TableActions } from './use-table.ts'
 
 type Kind = BulkAction['kind']
 

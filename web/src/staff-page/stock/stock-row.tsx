@@ -1,277 +1,272 @@
-// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus, and names its active row
-// biome-ignore-all lint/a11y/useSemanticElements: a <table> cannot leave out the rows that are not visible
-import { memo, useEffect, useRef, useState } from 'preact/compat'
+import { memo, useEffect, useLayoutEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
-import type { EditState, StockEditor } from '../data/stock/stock-editor.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
+import type { EditState } from '../data/stock/stock-editor.ts'
+import { petName, type StockRow } from '../data/stock/stock-model.ts'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { Reserved } from '../quantity/reserved.tsx'
 import { RowState } from '../quantity/row-state.tsx'
+import { saveTypedChange } from '../quantity/save-change.ts'
 import { StatusBadge } from '../quantity/status-badge.tsx'
-import { readChange } from '../quantity/typed-change.ts'
+import { isImplausible, quantityAfter, readChange } from '../quantity/typed-change.ts'
+import { useSession } from '../session/session-context.ts'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { href } from '../ui/navigation.ts'
-import type { Editing, EditorKey } from './grid-machine.ts'
-import type { Grid } from './use-grid.ts'
+import { rowId } from './use-pages.ts'
+import type { TableActions } from './use-table.ts'
+
+export type TableSize = 'wide' | 'medium' | 'narrow'
 
 export interface RowActions {
-  readonly editor: StockEditor
-  readonly input: Grid['input']
-  readonly focusGrid: () => void
-  readonly toggle: (petId: bigint, isRange: boolean) => void
+  readonly table: TableActions
+  /** Focuses this row, or the one that is `step` rows away. */
+  readonly goTo: (petId: bigint, step?: number) => void
+  /** A quantity is being typed; `undefined` once it is not. */
+  readonly onTyping: (petId: bigint | undefined) => void
 }
 
 interface Props {
   readonly row: StockRow
+  readonly size: TableSize
   /** The quantity to show, which may not be saved yet. */
   readonly quantity: number
-  readonly index: number
-  readonly top: number
-  readonly isActive: boolean
   readonly isSelected: boolean
   readonly mayChange: boolean
   readonly isLow: boolean
-  readonly changedAt: number | undefined
+  /** Somebody else has just changed it. */
+  readonly isMarked: boolean
   readonly state: EditState | undefined
-  readonly typed: Editing | undefined
   readonly actions: RowActions
 }
 
-/** The digits that fit beside the status on a phone. */
-const SHORT_ID = 8
-
-export function rowId(petId: bigint): string {
-  return `pet-${petId}`
-}
-
 export const StockTableRow = memo(function StockTableRow(props: Props) {
-  const { row, quantity, index, top, isActive, isSelected, mayChange, isLow, changedAt } = props
-  const { state, typed, actions } = props
-  const { input } = actions
+  const { row, size, quantity, isSelected, mayChange, isMarked, state, actions } = props
+  const { editor } = useSession()
   const { petId, status, reserved } = row
-  const name = row.name ?? `pet ${petId}`
   const free = quantity - reserved
   const classes = ['stock-row']
-  if (isActive) classes.push('stock-row--active')
-  if (typed !== undefined) classes.push('stock-row--edited')
-  if (state !== undefined) classes.push('stock-row--changed', `stock-row--${state.kind}`)
-  if (reserved > 0) classes.push('stock-row--reserved')
-  if (String(petId).length > SHORT_ID) classes.push('stock-row--long-id')
+  if (isSelected) classes.push('stock-row--selected')
+  if (isMarked) classes.push('stock-row--marked')
+  if (state !== undefined) classes.push(`stock-row--${state.kind}`)
+  const badge = <StatusBadge status={status} quantity={quantity} reserved={reserved} />
+  const condition =
+    state === undefined ? (
+      <Reserved quantity={quantity} reserved={reserved} />
+    ) : (
+      <RowState
+        petId={petId}
+        name={petName(row)}
+        state={state}
+        editor={editor}
+        onChosen={() => actions.goTo(petId)}
+      />
+    )
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the grid do the same
-    <div
-      id={rowId(petId)}
-      role="row"
-      aria-rowindex={index + 2}
-      aria-label={`${name}, ${wholeNumber(quantity)}${isLow ? ', low' : ''}`}
-      aria-selected={isSelected}
-      className={classes.join(' ')}
-      style={{ top }}
-      onClick={() => input({ kind: 'pointed', petId })}
-    >
-      {changedAt !== undefined && <div key={changedAt} className="stock-row__mark" role="presentation" />}
-      <div role="gridcell" className="stock-row__select">
-        {mayChange && (
-          // A finger may hit the whole cell.
-          <label className="stock-row__check">
-            <input
-              type="checkbox"
-              className="checkbox"
-              tabIndex={-1}
-              aria-label={`Select ${name}`}
-              checked={isSelected}
-              onClick={(event) => {
-                event.stopPropagation()
-                // A range includes this row. If it was selected before, nothing is rendered.
-                if (event.shiftKey) event.currentTarget.checked = true
-                actions.toggle(petId, event.shiftKey)
-              }}
-              onChange={() => {}}
-            />
-          </label>
-        )}
-      </div>
-      <div role="gridcell" className="stock-row__name">
+    <tr id={rowId(petId)} className={classes.join(' ')}>
+      <td className="stock-table__select">
+        {mayChange && <Selector row={row} isSelected={isSelected} actions={actions} />}
+      </td>
+      <td className="stock-table__name">
         {row.name === undefined ? (
           <span className="skeleton" />
         ) : (
-          <a className="list-row__name" href={href({ view: 'pet', petId })} tabIndex={-1}>
+          <a className="list-row__name" href={href({ view: 'pet', petId })}>
             {row.name}
           </a>
         )}
-      </div>
-      <div role="gridcell" className="stock-row__id number">
-        {String(petId)}
-      </div>
-      <div role="gridcell" className="stock-row__category">
-        <CategoryName id={row.categoryId} />
-      </div>
-      <div role="gridcell" className="stock-row__status">
-        <StatusBadge status={status} quantity={quantity} reserved={reserved} />
-      </div>
-      <div role="gridcell" className="stock-row__state">
-        {state === undefined ? (
-          <Reserved quantity={quantity} reserved={reserved} />
-        ) : (
-          <RowState
-            petId={petId}
-            name={name}
-            state={state}
-            editor={actions.editor}
-            onChosen={actions.focusGrid}
-          />
+        {size !== 'wide' && (
+          <span className="stock-table__more">
+            {(size === 'medium' || state === undefined) && (
+              <span className="muted number">#{String(petId)}</span>
+            )}
+            {size === 'narrow' && state === undefined && badge}
+            {size === 'narrow' && condition}
+          </span>
         )}
-      </div>
-      <div
-        role="gridcell"
-        className={free > 0 ? 'stock-row__free number' : 'stock-row__free negative number'}
-      >
-        {wholeNumber(free)}
-      </div>
-      <div role="gridcell" className="stock-row__quantity">
-        {typed === undefined ? (
-          <Quantity {...props} name={name} />
-        ) : (
-          <QuantityEditor key={String(petId)} name={name} editing={typed} input={input} />
-        )}
-      </div>
-    </div>
+      </td>
+      {size === 'wide' && (
+        <>
+          <td className="muted number">{String(petId)}</td>
+          <td className="stock-table__category muted">
+            <CategoryName id={row.categoryId} />
+          </td>
+          <td>{badge}</td>
+        </>
+      )}
+      {size !== 'narrow' && (
+        <>
+          <td className="stock-table__state">
+            {size === 'medium' && state === undefined && badge}
+            {condition}
+          </td>
+          <td className={free > 0 ? 'table__number' : 'table__number negative'}>{wholeNumber(free)}</td>
+        </>
+      )}
+      <td className="stock-table__quantity">
+        <Quantity {...props} />
+      </td>
+    </tr>
   )
 })
 
-/** The characters that fit between the buttons. */
-const SHORT_QUANTITY = 9
+function Selector({ row, isSelected, actions }: Pick<Props, 'row' | 'isSelected' | 'actions'>) {
+  return (
+    // A finger may hit the whole cell.
+    <label className="stock-table__check">
+      <input
+        type="checkbox"
+        className="checkbox"
+        aria-label={`Select ${petName(row)}`}
+        checked={isSelected}
+        onClick={(event) => {
+          // A range includes this row. If it was selected before, nothing is rendered.
+          if (event.shiftKey) event.currentTarget.checked = true
+          actions.table.toggle(row.petId, event.shiftKey)
+        }}
+        onChange={() => {}}
+      />
+    </label>
+  )
+}
 
-function Quantity(props: Props & { readonly name: string }) {
-  const { row, name, quantity, isLow: low, mayChange, actions } = props
-  const { petId } = row
-  const words = wholeNumber(quantity)
-  const classes = ['stepper__value', 'number']
-  if (quantity === 0) classes.push('stepper__value--none')
-  else if (low) classes.push('stepper__value--low')
-  if (words.length > SHORT_QUANTITY) classes.push('stepper__value--long')
-  const title = quantity === 0 ? 'None in stock' : low ? 'Low stock' : undefined
-  const step = (event: MouseEvent, delta: number) => {
-    event.stopPropagation()
-    actions.input({ kind: 'pointed', petId })
-    actions.editor.step(petId, delta)
-  }
-  const edit = (event: MouseEvent) => {
-    event.stopPropagation()
-    actions.input({ kind: 'edit', petId })
-  }
+/** The digits that fit between the buttons. */
+const SHORT_QUANTITY: Readonly<Record<TableSize, number>> = { wide: 9, medium: 8, narrow: 4 }
+
+function Quantity(props: Props) {
+  const { row, size, quantity, isLow, mayChange } = props
+  const { editor } = useSession()
+  const name = petName(row)
+  const classes = ['stepper', 'number']
+  if (quantity === 0) classes.push('stepper--none')
+  else if (isLow) classes.push('stepper--low')
+  if (String(quantity).length > SHORT_QUANTITY[size]) classes.push('stepper--long')
+  const title = quantity === 0 ? 'None in stock' : isLow ? 'Low stock' : undefined
   if (!mayChange) {
     return (
-      <span className={`${classes.join(' ')} stepper__value--fixed`} title={title}>
-        {words}
-        {low && <span className="visually-hidden">, low</span>}
+      <span className={classes.join(' ')} title={title}>
+        <span className="stepper__value">{wholeNumber(quantity)}</span>
+        {isLow && <span className="visually-hidden">, low</span>}
       </span>
     )
   }
+  const step = (delta: number) => editor.step(row.petId, delta)
   return (
-    <div className="stepper">
+    <span className={classes.join(' ')}>
       <button
         type="button"
         className="stepper__button"
         tabIndex={-1}
         aria-label={`One less ${name}`}
         disabled={quantity === 0}
-        onClick={(event) => step(event, -1)}
+        onClick={() => step(-1)}
       >
         <Icon name="minus" />
       </button>
-      <button
-        type="button"
-        className={classes.join(' ')}
-        tabIndex={-1}
-        title={title}
-        aria-label={`Quantity of ${name}: ${words}${low ? ', low' : ''}. Edit`}
-        onClick={edit}
-      >
-        {words}
-      </button>
+      <span className="stepper__value">
+        <QuantityField {...props} title={title} />
+      </span>
       <button
         type="button"
         className="stepper__button"
         tabIndex={-1}
         aria-label={`One more ${name}`}
-        onClick={(event) => step(event, 1)}
+        onClick={() => step(1)}
       >
         <Icon name="plus" />
       </button>
-    </div>
+    </span>
   )
 }
 
-interface EditorProps {
-  readonly name: string
-  readonly editing: Editing
-  readonly input: Grid['input']
-}
-
-/** Long enough to type the 1 of `+12`. */
-const PAUSE_MS = 500
-const KEYS: readonly string[] = ['Enter', 'Escape', 'ArrowUp', 'ArrowDown'] satisfies EditorKey[]
-
-function QuantityEditor({ name, editing, input }: EditorProps) {
-  const { text, isTyped } = editing
-  const { petId } = editing.row
-  const [value, setValue] = useState(text)
+/**
+ * Enter and the arrow keys save and go to another row; leaving the field saves, too. Only over the quantity that the
+ * user saw when they began to type.
+ */
+function QuantityField(props: Props & { readonly title: string | undefined }) {
+  const { row, quantity, state, title, actions } = props
+  const { petId } = row
+  const session = useSession()
+  const [draft, setDraft] = useState<string>()
+  const seen = useRef(row)
   const field = useRef<HTMLInputElement>(null)
-  const change = readChange(value)
-  const isStep = change?.kind === 'step'
+  const isRemoved = useRef(false)
+  const change = readChange(draft ?? String(quantity))
 
-  useEffect(() => {
-    const element = field.current
-    element?.focus()
-    if (isTyped) element?.setSelectionRange(element.value.length, element.value.length)
-    else element?.select()
-  }, [isTyped])
-
+  useLayoutEffect(
+    () => () => {
+      isRemoved.current = true
+    },
+    [],
+  )
   useEffect(() => {
     field.current?.setCustomValidity(
       change === undefined ? 'Enter a whole number of 0 or more, or how many more or fewer: +12, -3.' : '',
     )
   }, [change])
 
-  useEffect(() => {
-    if (!isStep) return
-    const timer = setTimeout(() => input({ kind: 'editorPaused', petId, text: value }), PAUSE_MS)
-    return () => clearTimeout(timer)
-  }, [value, isStep, input, petId])
-
-  const onBlur = () => {
-    // If another window has the focus, the field gets it back later.
-    if (document.activeElement !== field.current) input({ kind: 'editorLeft', petId, text: value })
+  const type = (text: string) => {
+    if (draft === undefined) seen.current = row
+    actions.onTyping(petId)
+    setDraft(text)
+  }
+  const discard = () => {
+    setDraft(undefined)
+    actions.onTyping(undefined)
+  }
+  const save = async () => {
+    if (draft === undefined) return
+    discard()
+    if (change === undefined) return
+    const before = seen.current.quantity
+    const after = quantityAfter(before, change)
+    // A field that is removed with the view loses the focus. Its question would open over the next view.
+    if (after === before || (isRemoved.current && isImplausible(before, after))) return
+    if (await saveTypedChange(session, seen.current, change)) return
+    setDraft(draft)
+    actions.goTo(petId)
+  }
+  const leave = (step: 1 | -1) => {
+    if (change === undefined) return void field.current?.reportValidity()
+    // Saves the quantity, also in the last row.
+    field.current?.blur()
+    actions.goTo(petId, step)
+  }
+  const cancel = () => {
+    if (draft !== undefined) discard()
+    else if (state?.kind === 'failed' || state?.kind === 'conflict') session.editor.dismiss(petId)
+    else actions.table.clearSelection()
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    event.stopPropagation()
-    const key = editorKeyOf(event)
-    if (key === undefined) return
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key === 'Enter' || event.key === 'ArrowDown') leave(event.shiftKey ? -1 : 1)
+    else if (event.key === 'ArrowUp') leave(-1)
+    else if (event.key === 'Escape') cancel()
+    else if (event.key === ' ' && draft === undefined) actions.table.toggle(petId, false)
+    else return
     event.preventDefault()
-    if (change === undefined && key !== 'Escape') field.current?.reportValidity()
-    else input({ kind: 'editorKey', key, text: value })
   }
-
   return (
     <input
       ref={field}
-      className="input quantity-editor number"
+      className="input quantity-field number"
       // Not `numeric`: on some phones that keyboard has no signs.
       inputMode="tel"
       autoComplete="off"
-      aria-label={`Quantity of ${name}`}
+      enterKeyHint="next"
+      title={title}
+      aria-label={`Quantity of ${petName(row)}`}
       aria-invalid={change === undefined}
-      value={value}
-      onChange={({ currentTarget }) => setValue(currentTarget.value)}
+      data-shortcuts={draft === undefined ? '' : undefined}
+      value={draft ?? String(quantity)}
+      onFocus={() => actions.table.activate(petId)}
+      onClick={({ currentTarget }) => {
+        if (draft === undefined) currentTarget.select()
+      }}
+      onChange={({ currentTarget }) => type(currentTarget.value)}
       onKeyDown={onKeyDown}
-      onBlur={onBlur}
+      onBlur={() => {
+        // If another window has the focus, the field gets it back later.
+        if (document.activeElement !== field.current) void save()
+      }}
     />
   )
-}
-
-function editorKeyOf({ key, shiftKey, ctrlKey, metaKey, altKey }: KeyboardEvent): EditorKey | undefined {
-  if (ctrlKey || metaKey || altKey) return undefined
-  if (key === 'Tab') return shiftKey ? 'Shift+Tab' : 'Tab'
-  return KEYS.includes(key) ? (key as EditorKey) : undefined
 }

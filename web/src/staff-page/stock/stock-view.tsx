@@ -1,24 +1,26 @@
-import { useEffect, useRef, useState } from 'preact/compat'
+import { flushSync, useCallback, useEffect, useRef, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
-import type { StockSnapshot } from '../data/stock/stock-model.ts'
-import { isFiltering } from '../data/stock/table-state.ts'
+import { petName, type StockSnapshot } from '../data/stock/stock-model.ts'
+import { isFiltering, NO_FILTER } from '../data/stock/table-state.ts'
 import { undoLastChange } from '../quantity/save-change.ts'
+import { findScanned } from '../scanner/scan-layer.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { isTyping, useMediaQuery } from '../ui/hooks.ts'
+import { isTyping, usePrinting } from '../ui/hooks.ts'
 import { Empty } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
+import { PageNav } from '../ui/page-nav.tsx'
+import { useScan } from '../ui/scanner.ts'
 import { BulkBar } from './bulk-bar.tsx'
-import { ChangeAnnouncer } from './change-announcer.tsx'
-import type { Editing } from './grid-machine.ts'
-import { PrintedStock } from './printed-stock.tsx'
-import { NARROW, StockGrid } from './stock-grid.tsx'
+import { StockTable, useTableSize } from './stock-table.tsx'
 import { useAddress } from './table-address.ts'
 import { KeyHelp, SortChoice, Toolbar } from './toolbar.tsx'
-import { useFinding } from './use-finding.ts'
-import { useGrid, useTable } from './use-grid.ts'
+import { PAGE_SIZE, usePages } from './use-pages.ts'
 import { type ShownRows, useShownRows } from './use-shown-rows.ts'
+import { type TableActions, useTable } from './use-table.ts'
 
+/** More than a hundred sheets of paper are a mistake. */
+const MAX_PRINTED = 5_000
 const SKELETON_ROWS = 12
 
 /** The stock of the store: find a pet, change its quantity. */
@@ -27,15 +29,16 @@ export function StockView() {
   const stock = useStock()
   const openOrders = useReadable(session.openOrders)
   const mayChange = useMayChange('stock')
-  const isNarrow = useMediaQuery(NARROW)
+  const isPrinting = usePrinting()
+  const size = useTableSize(isPrinting)
   const view = useRef<HTMLElement>(null)
-  const editing = useState<Editing>()
-  const shown = useShownRows(editing[0]?.row.petId)
+  const [typed, setTyped] = useState<bigint>()
+  const shown = useShownRows(typed)
   const { rows, search: serverSearch } = shown
   const table = useTable(rows)
-  const grid = useGrid(shown, table, editing)
-  const leaveTable = () => view.current?.focus({ preventScroll: true })
-  const find = useFinding({ shown, table, grid, leaveTable })
+  const { page, setPage, hasMore, goTo } = usePages(shown)
+  const leaveTable = useCallback(() => view.current?.focus({ preventScroll: true }), [])
+  const find = useFinding(shown, { table, goTo, leaveTable })
   useAddress()
   const [isHelping, setHelping] = useState(false)
   const failure = serverSearch?.phase === 'failed' ? serverSearch.failure : stock.failure
@@ -68,7 +71,8 @@ export function StockView() {
         {openOrders === 'too many' && (
           <p className="muted">Many orders are open: “Free” may be out of date. A pet’s page is exact.</p>
         )}
-        {isNarrow && <SortChoice table={table} />}
+        {isPrinting && <p>{new Date().toLocaleString('en-GB')}</p>}
+        {size !== 'wide' && <SortChoice table={table} />}
       </div>
       <div className="card stock-view__table">
         {isLoading && <Skeleton />}
@@ -86,23 +90,87 @@ export function StockView() {
           </div>
         )}
         {!isLoading && !isFailed && rows.length > 0 && (
-          <StockGrid
-            rows={rows}
+          <StockTable
+            rows={
+              isPrinting ? rows.slice(0, MAX_PRINTED) : rows.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE)
+            }
+            size={size}
             table={table}
-            grid={grid}
-            hasMore={serverSearch?.next !== undefined}
-            onNearEnd={shown.loadMore}
+            goTo={goTo}
+            onTyping={setTyped}
           />
         )}
         {!isLoading && !isFailed && rows.length === 0 && (
           <NoRows isFiltered={isFiltering(shown.wanted.filter)} onClear={table.clearFilter} />
         )}
       </div>
+      <PageNav
+        label="Pages of the stock"
+        page={page}
+        pageSize={PAGE_SIZE}
+        total={rows.length}
+        hasMore={hasMore}
+        onTurn={(next) => {
+          const first = rows[next * PAGE_SIZE]
+          if (first === undefined) setPage(next)
+          else goTo(first.petId)
+        }}
+      />
       {mayChange && <BulkBar table={table} rows={rows} />}
-      <ChangeAnnouncer />
-      <PrintedStock rows={rows} title={words} />
+      <EditStatus />
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
     </section>
+  )
+}
+
+interface Finding {
+  readonly table: TableActions
+  readonly goTo: (petId: bigint) => void
+  /** Takes the focus out of the table, so that no key reaches a row meanwhile. */
+  readonly leaveTable: () => void
+}
+
+/** Goes to the pet that was scanned. Returns the function that goes to the first row that the search finds. */
+function useFinding(shown: ShownRows, { table, goTo, leaveTable }: Finding): () => Promise<void> {
+  const session = useSession()
+  const latest = useRef(shown)
+  latest.current = shown
+  const lastScan = useRef('')
+  useScan((code) => {
+    lastScan.current = code
+    if (session.stock.barcodes.find(code) === undefined) leaveTable()
+    void findScanned(session, code, (petId) => {
+      // Otherwise another code was scanned meanwhile.
+      if (lastScan.current === code) void show(code, petId)
+    })
+  })
+  const show = async (code: string, petId: bigint) => {
+    flushSync(() => table.changeFilter({ ...NO_FILTER, query: code }))
+    await latest.current.findBest()
+    goTo(petId)
+  }
+  return async () => {
+    const { filter } = session.table.get()
+    const row = await shown.findBest()
+    // The user has typed on, or scanned, meanwhile.
+    if (row !== undefined && session.table.get().filter === filter) goTo(row.petId)
+  }
+}
+
+/** Announces to screen readers what the rows show: the user's own steps, and that they are saved. */
+function EditStatus() {
+  const { editor, stock } = useSession()
+  const edits = useReadable(editor)
+  const sentences = [...edits].flatMap(([petId, state]) => {
+    const row = stock.find(petId)
+    if (row === undefined) return []
+    if (state.kind === 'stepping') return [`${petName(row)}: ${state.target}`]
+    return state.kind === 'saved' ? [`${petName(row)}: saved, ${row.quantity}`] : []
+  })
+  return (
+    <div className="visually-hidden" role="status">
+      {sentences.join('. ')}
+    </div>
   )
 }
 

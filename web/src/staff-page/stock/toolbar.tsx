@@ -9,9 +9,8 @@ import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
-import { KEY_HELP } from './grid-machine.ts'
-import type { TableActions } from './use-grid.ts'
 import type { ShownRows } from './use-shown-rows.ts'
+import type { TableActions } from './use-table.ts'
 
 interface Props {
   readonly table: TableActions
@@ -155,6 +154,17 @@ export function SortChoice({ table }: { readonly table: TableActions }) {
     </div>
   )
 }
+
+const KEY_HELP: readonly (readonly [keys: readonly string[], does: string])[] = [
+  [['Enter', '↓'], 'Save the quantity and go to the next pet'],
+  [['↑'], 'Save the quantity and go to the pet above'],
+  [['+12', '−3'], 'That many more or fewer, whatever others change meanwhile'],
+  [['Esc'], 'Keep the old quantity; clear the selection'],
+  [['Space'], 'Select the row'],
+  [['Ctrl', 'Z'], 'Undo the last change'],
+  [['/'], 'Search; Enter there goes to the first row found, by an exact id or barcode first'],
+  [['?'], 'Show these keys'],
+]
 
 export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
   return (

@@ -1,7 +1,7 @@
 import type { CategoryList } from '../data/catalog/category-list.ts'
 import { isLow } from '../data/stock/is-low.ts'
 import { searchTerms } from '../data/stock/search-text.ts'
-import type { EditState } from '../data/stock/stock-editor.ts'
+import { type EditState, wantedBy } from '../data/stock/stock-editor.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 
@@ -103,8 +103,9 @@ function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
 
 /** The text that the user typed for a row and that was not saved; `undefined` if nothing waits for a choice. */
 export function typedBefore(state: EditState | undefined): string | undefined {
-  if (state?.kind !== 'failed' && state?.kind !== 'conflict') return undefined
-  const delta = state.kind === 'failed' ? state.adjustment?.delta : undefined
-  if (delta === undefined) return String(state.target)
-  return delta > 0 ? `+${delta}` : String(delta)
+  if (state?.kind === 'conflict') return String(state.target)
+  if (state?.kind !== 'failed') return undefined
+  const wanted = wantedBy(state)
+  if (!('delta' in wanted)) return String(wanted.quantity)
+  return wanted.delta > 0 ? `+${wanted.delta}` : String(wanted.delta)
 }

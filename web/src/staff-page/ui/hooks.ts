@@ -77,7 +77,10 @@ export function useLostFocus(target: RefObject<HTMLElement | null>, step: unknow
   }, [target, step])
 }
 
-/** Whether a key that is pressed there is text rather than a shortcut. */
+/** Whether a key that is pressed there is text rather than a shortcut. A field can allow shortcuts until it has text. */
 export function isTyping(target: EventTarget | null): boolean {
-  return target instanceof HTMLElement && target.matches('input:not([type=checkbox]), select, textarea')
+  return (
+    target instanceof HTMLElement &&
+    target.matches('input:not([type=checkbox], [data-shortcuts]), select, textarea')
+  )
 }

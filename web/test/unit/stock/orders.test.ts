@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test'
 import type { Order, OrderState } from '@petstore/client'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
-import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { MAX_OPEN_ORDERS, OpenOrders } from '../../../src/staff-page/data/orders/open-orders.ts'
-import { orderListSource } from '../../../src/staff-page/data/orders/order-list.ts'
-import { type OrderQuery, searchOrders } from '../../../src/staff-page/data/orders/order-search.ts'
+import {
+  type OrderQuery,
+  type OrderReads,
+  searchOrders,
+} from '../../../src/staff-page/data/orders/order-search.ts'
 import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
-import type { ReadPage } from '../../../src/staff-page/data/stock/stock-search.ts'
 import { fillStock } from '../../support/desk.ts'
 
 function order(id: number, state: OrderState = 'open', petId = 1n): Order {
@@ -26,10 +27,6 @@ class SlowService {
   }
 
   readonly list = (query: OrderQuery): AsyncIterable<Order> => this.#pages(query)
-
-  readonly get = async (): Promise<Order> => {
-    throw new Error('no test requests a single order')
-  }
 
   /** Sends the response to the pending request, with the state at the time of the request. */
   async answer(): Promise<void> {
@@ -118,82 +115,39 @@ test('if there are too many open orders, every pet keeps the reserved units that
   expect(service.asked.length).toBeLessThanOrEqual(MAX_OPEN_ORDERS / 1_000 + 1)
 })
 
-const readNoPets = async () => ({ items: [], next: undefined })
-
-function listOf(orders: readonly Order[], kind: 'open' | 'held' = 'open') {
-  const service = new SlowService(orders)
-  const source = searchOrders(service, { kind, query: '' }, new StockModel(), readNoPets)
-  const list = new LiveList(orderListSource(source, new LiveChanges<Order>()))
-  list.follow()
-  const tell = (order: Order) => list.apply(order)
-  const ids = () => list.get().rows.map(({ id, state }) => `${id} ${state}`)
-  return { service, list, tell, ids, stop: () => list.stop() }
+/** Orders on pages, of which the service returns one for each request. */
+function pagesOf(...pages: readonly (readonly Order[])[]) {
+  const asked: OrderQuery[] = []
+  const reads: OrderReads = {
+    list: (query) => {
+      asked.push(query)
+      const page = Number(query.cursor ?? 0)
+      const next = page + 1 < pages.length ? String(page + 1) : undefined
+      return Object.assign(Promise.resolve({ items: pages[page] ?? [], next }), {
+        async *[Symbol.asyncIterator]() {},
+      })
+    },
+    get: async (id) => order(Number(id), 'cancelled'),
+  }
+  return { asked, reads }
 }
 
-test('a large store is searched by the service for the pets of a name, which the page does not hold', async () => {
-  const stock = new StockModel()
-  stock.endLoading()
-  const state = { categoryId: 1n, status: 'available', quantity: 4, reserved: 1, available: 3 } as const
-  const asked: unknown[] = []
-  const readPets: ReadPage = async (query) => {
-    asked.push(query)
-    return { items: [{ petId: 7n, name: 'Zebra finch', ...state }], next: undefined }
+test('a search for a number has that order first, in any state, and then those of the customer', async () => {
+  const { asked, reads } = pagesOf([order(17), order(20)])
+  const found = await searchOrders(reads, { kind: 'open', query: '#20', petId: 1n }).load(undefined, signal)
+  expect(found.items.map(({ id, state }) => `${id} ${state}`)).toEqual(['20 cancelled', '17 open'])
+  expect(asked).toMatchObject([{ state: 'open', customer: '#20', petId: 1n }])
+})
+
+test('holds are picked from the open orders, page by page, until some are found or enough were examined', async () => {
+  const held = { ...order(9), expiresAt: '2026-11-16T13:00:00Z' }
+  const search = (...pages: readonly (readonly Order[])[]) => {
+    const { asked, reads } = pagesOf(...pages)
+    const { load } = searchOrders(reads, { kind: 'held', query: '', petId: undefined })
+    return load(undefined, signal).then(({ items, next }) => [items.map(({ id }) => id), next, asked.length])
   }
-  const orders = [order(1), order(2, 'open', 7n)]
-  async function* list({ petId }: OrderQuery): AsyncGenerator<Order> {
-    yield* orders.filter((each) => each.petId === petId)
-  }
-  const get = () => Promise.reject(new Error('no test requests a single order'))
-  const source = searchOrders({ list, get }, { kind: 'open', query: 'zebra' }, stock, readPets)
-  const found: bigint[] = []
-  for await (const each of source.read(signal)) if (source.fits(each)) found.push(each.id)
-  expect(asked).toEqual([{ q: 'zebra' }])
-  expect(found).toEqual([2n])
-})
-
-test('a page that is older than an event does not undo it', async () => {
-  const { service, tell, ids, stop } = listOf([order(1), order(2)])
-  tell(order(1, 'complete'))
-  tell(order(3))
-  await service.answer()
-  // It was open when the page was read, so it is in the list, in its new state.
-  expect(ids()).toEqual(['1 complete', '2 open', '3 open'])
-  tell(order(1))
-  expect(ids()).toEqual(['1 complete', '2 open', '3 open'])
-  stop()
-})
-
-test('a closed order stays until the user hides it; an order beyond the last page does not show', async () => {
-  const many = Array.from({ length: 150 }, (_, index) => order(2 * (index + 1)))
-  const { service, list, tell, stop } = listOf(many)
-  await service.answer()
-  expect(list.get()).toMatchObject({ next: expect.anything(), isLoading: false })
-  expect(list.get().rows).toHaveLength(100)
-  tell(order(1))
-  tell(order(299))
-  tell(order(2, 'cancelled'))
-  expect(list.get().rows).toHaveLength(101)
-  list.hideSettled()
-  expect(
-    list
-      .get()
-      .rows.map(({ id }) => id)
-      .slice(0, 2),
-  ).toEqual([1n, 4n])
-  void list.loadMore()
-  await service.answer()
-  expect(list.get()).toMatchObject({ next: undefined })
-  expect(list.get().rows).toHaveLength(150)
-  stop()
-})
-
-test('a search that finds little stops after some thousands, and reports how many it has examined', async () => {
-  const many = Array.from({ length: 12_000 }, (_, index) => order(index))
-  const { service, list, stop } = listOf(many, 'held')
-  while (list.get().isLoading) await service.answer()
-  expect(service.asked).toHaveLength(5)
-  expect(list.get()).toMatchObject({ rows: [], next: expect.anything(), examined: 4_999 })
-  stop()
+  expect(await search([order(1)], [order(2), held], [order(3)])).toEqual([[9n], '2', 2])
+  expect(await search(...Array.from({ length: 8 }, (_, index) => [order(index)]))).toEqual([[], '5', 5])
 })
 
 test.each([

@@ -3,7 +3,7 @@ import { type InventoryEvent, PetstoreClient, type SearchRow } from '@petstore/c
 import { TestService } from '../../../../server/test/support/test-service.ts'
 import { Categories } from '../../../src/staff-page/data/catalog/categories.ts'
 import { byName, categoryName } from '../../../src/staff-page/data/catalog/category-list.ts'
-import { afterEvent, type PetList, petListSource } from '../../../src/staff-page/data/catalog/pet-list.ts'
+import { type PetList, petListSource } from '../../../src/staff-page/data/catalog/pet-list.ts'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
 import { LiveList } from '../../../src/staff-page/data/live-list.ts'
 import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
@@ -29,7 +29,6 @@ const ROW: SearchRow = {
   lowStockAt: 3,
   ownLowStockAt: 3,
 }
-const NONE = { byId: new Map([[2n, { id: 2n, name: 'Cats', lowStockAt: 7 }]]), isKnown: true }
 
 describe('the draft of a pet', () => {
   test('sends what was changed, and nothing else', () => {
@@ -68,34 +67,6 @@ describe('the draft of a pet', () => {
     })
     expect(rebaseDraft(mine, before, { ...before, name: 'Rex' }).conflicts).toEqual([])
   })
-})
-
-test('a row is what the events say, and goes with its pet', () => {
-  const by = { id: '1', at: '2026-11-16T10:00:00Z', keyId: 'key_a' }
-  const told = { petId: 1n, name: 'Rex', categoryId: 2n, status: 'sold', quantity: 9 } as const
-  const pet: InventoryEvent = { type: 'pet', ...by, ...told, change: 'changed' }
-  const { barcode: _, ownLowStockAt: __, ...rest } = ROW
-  const moved = afterEvent(ROW, pet, NONE)
-  expect(moved).toEqual({ ...rest, ...told, available: 8, lowStockAt: 7 })
-  expect(afterEvent(ROW, { ...pet, lowStockAt: 2 }, NONE)).toMatchObject({ ownLowStockAt: 2, lowStockAt: 2 })
-  const change = {
-    type: 'change',
-    ...by,
-    occurredAt: by.at,
-    petId: 1n,
-    before: 4,
-    after: 6,
-    status: 'available',
-  } as const
-  expect(afterEvent(ROW, change, NONE)).toEqual({ ...ROW, quantity: 6, available: 5 })
-  expect(afterEvent(ROW, { ...change, petId: 2n }, NONE)).toBe(ROW)
-  expect(
-    afterEvent(
-      ROW,
-      { type: 'removed', id: '1', petId: 1n, at: '2026-11-16T12:00:00Z', keyId: 'key_a' },
-      NONE,
-    ),
-  ).toBeUndefined()
 })
 
 describe('on a live service', () => {
@@ -157,8 +128,7 @@ describe('on a live service', () => {
   })
 
   test('what becomes low comes with the time, and what recovers goes', async () => {
-    const categories = new Categories({ client, stock: new StockModel(), events, signal: ending.signal })
-    const source = lowStockSource({ client, events, categories }, undefined)
+    const source = lowStockSource({ client, events }, undefined)
     const list = new LiveList(petListSource(source))
     list.follow()
     const made = await client.pets.create({ name: 'Rex', categoryId: 1n, quantity: 9, lowStockAt: 3 })

@@ -4,7 +4,7 @@ import { breakOff, fillStock, useService } from '../../support/desk.ts'
 import { petsNumbered } from '../../support/pets.ts'
 
 const { service, inStock, openDesk: open } = useService({ pets: petsNumbered(60) })
-const seen = { quantity: 10, status: 'available' as const }
+const seen = 10
 const openDesk = () => open().open(60)
 
 test('a lost answer is asked for again with the key of the change, though others have changed the pet since', async () => {
@@ -26,7 +26,6 @@ test('a lost answer is asked for again with the key of the change, though others
 })
 
 test('what was typed while an answer got lost is saved once that is known', async () => {
-  await service().setQuantity(52n, '{"quantity": 10}')
   const desk = openDesk()
   let saving: Promise<unknown> | undefined
   desk.beforeAnswer = () => {
@@ -35,22 +34,21 @@ test('what was typed while an answer got lost is saved once that is known', asyn
   }
   await desk.editor.save(52n, 5, seen)
   await saving
-  expect(desk.editor.get().get(52n)).toMatchObject({ kind: 'failed', target: 6 })
+  expect(desk.editor.get().get(52n)).toMatchObject({ kind: 'failed', typed: 6 })
   desk.beforeAnswer = () => {}
   await desk.editor.retry(52n)
   expect(desk.editor.get().get(52n)?.kind).toBe('saved')
-  const quantities = desk.sent.map(({ body }) => JSON.parse(body).changes[0].quantity)
-  expect(quantities).toEqual([5, 5, 6])
+  expect(desk.sent.map(({ body }) => JSON.parse(body).changes)).toEqual([
+    [{ petId: 52, quantity: 5, expected: 10 }],
+    [{ petId: 52, quantity: 5, expected: 10 }],
+    [{ petId: 52, quantity: 6, expected: 5 }],
+  ])
   expect(desk.undo.get()).toMatchObject([
-    {
-      changes: [
-        { before: 10, after: 5 },
-        { before: 5, after: 6 },
-      ],
-    },
+    { changes: [{ petId: 52n, before: 10, after: 5 }] },
+    { changes: [{ petId: 52n, before: 5, after: 6 }] },
   ])
   await desk.undo.undoLast(desk.saving)
-  expect(await inStock(52n)).toBe(10)
+  expect(await inStock(52n)).toBe(5)
 })
 
 test('an undo leaves what others have sold since', async () => {
@@ -65,16 +63,16 @@ test('an undo leaves what others have sold since', async () => {
 test('a conflict shows the latest quantity, and ends when the pet has the wanted one or is gone', async () => {
   const desk = openDesk()
   await service().setQuantity(20n, '{"quantity":4}')
-  expect(await desk.editor.save(20n, 7, seen)).toMatchObject({ kind: 'conflict', theirs: { quantity: 4 } })
+  expect(await desk.editor.save(20n, 7, seen)).toMatchObject({ kind: 'conflict', theirs: 4 })
   const edit = () => desk.editor.get().get(20n)
   const becomes = (quantity: number) => {
     desk.stock.apply({ petId: 20n, quantity, status: 'available' }, true)
     desk.stock.publishNow()
   }
   becomes(4)
-  expect(edit()).toMatchObject({ kind: 'conflict', target: 7, theirs: { quantity: 4 } })
+  expect(edit()).toMatchObject({ kind: 'conflict', target: 7, theirs: 4 })
   becomes(5)
-  expect(edit()).toMatchObject({ kind: 'conflict', target: 7, theirs: { quantity: 5 } })
+  expect(edit()).toMatchObject({ kind: 'conflict', target: 7, theirs: 5 })
   becomes(7)
   expect(edit()).toBeUndefined()
 
@@ -94,7 +92,7 @@ test('a row never says that it was saved while it shows what stood before', asyn
   })
   // The second comes so soon that the list waits a moment before it shows it.
   await desk.editor.save(50n, 20, seen)
-  await desk.editor.save(50n, 21, { ...seen, quantity: 20 })
+  await desk.editor.save(50n, 21, 20)
   expect(shown).toEqual([20, 21])
 })
 
@@ -132,7 +130,7 @@ test('a difference that is refused can be tried anew; one whose answer was lost 
   expect(await desk.editor.adjust(54n, -12)).toMatchObject({
     kind: 'failed',
     reason: 'There were not enough to take 12.',
-    adjustment: { delta: -12 },
+    batch: { changes: [{ petId: 54n, delta: -12 }] },
   })
   await service().setQuantity(54n, '{"quantity": 20}')
   await desk.editor.retry(54n)
@@ -157,11 +155,13 @@ test('a difference goes behind what is being saved, and what is typed meanwhile 
   await saving
   while (desk.sent.length < 2) await Bun.sleep(1)
   // The difference is on its way.
-  const setting = desk.editor.save(55n, 50, { quantity: 23, status: 'available' })
+  const setting = desk.editor.save(55n, 50, 23)
   await Promise.all([adding, setting])
-  expect(
-    desk.sent.map(({ body }) => JSON.parse(body).changes[0]).map(({ delta, quantity }) => delta ?? quantity),
-  ).toEqual([...[20, 3, 50]])
+  expect(desk.sent.map(({ body }) => JSON.parse(body).changes)).toEqual([
+    [{ petId: 55, quantity: 20, expected: 10 }],
+    [{ petId: 55, delta: 3 }],
+    [{ petId: 55, quantity: 50, expected: 23 }],
+  ])
   expect(await inStock(55n)).toBe(50)
 })
 

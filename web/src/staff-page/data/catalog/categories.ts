@@ -26,7 +26,7 @@ export class Categories extends State<CategoryList> {
     this.#list = new LiveList<Category, InventoryEvent>({
       keyOf: ({ id }) => id,
       events: context.events,
-      effectOf: (event) => (this.#isNews(event) ? { type: 'reload' } : undefined),
+      concerns: (event) => this.#isNews(event),
       load: async (_, signal) => {
         const items: Category[] = []
         for await (const category of context.client.categories.list({ signal })) items.push(category)

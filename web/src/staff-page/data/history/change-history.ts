@@ -15,25 +15,14 @@ export interface HistorySource {
 export type ChangeHistory = LiveList<Change, Change>
 export type HistorySnapshot = ListSnapshot<Change>
 
-/** The changes, newest first. The names of new keys are looked up together. */
+/** The changes, newest first. */
 export function changeListSource({ load, live, petId }: HistorySource): ListSource<Change, Change> {
-  const keyNames = new Map<string, string>()
   return {
+    load,
     keyOf: changeKey,
     isLog: true,
     events: live,
-    load: async (cursor, signal) => {
-      const page = await load(cursor, signal)
-      for (const { keyId, keyName } of page.items) if (keyName !== undefined) keyNames.set(keyId, keyName)
-      return page
-    },
-    effectOf: (change, { find }) => {
-      if ((petId !== undefined && change.petId !== petId) || find(changeKey(change)) !== undefined) {
-        return undefined
-      }
-      const keyName = change.keyName ?? keyNames.get(change.keyId)
-      return { type: 'put', row: { ...change, keyName }, isIncomplete: keyName === undefined }
-    },
+    concerns: (change) => petId === undefined || change.petId === petId,
   }
 }
 

@@ -2,10 +2,10 @@ import type { Order } from '@petstore/client'
 import type { LiveChanges } from '../history/live-changes.ts'
 import { State } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
-import type { OrderReads } from './order-search.ts'
+import type { OrderQuery } from './order-search.ts'
 
 interface OpenOrdersContext {
-  readonly orders: Pick<OrderReads, 'list'>
+  readonly orders: { list(query: OrderQuery): AsyncIterable<Order> }
   readonly stock: StockModel
   readonly live: LiveChanges<Order>
   readonly signal: AbortSignal
@@ -22,8 +22,6 @@ const RETRY_MS = 15_000
 /**
  * Keeps the reserved units of each pet in the stock. The list of the inventory does not have them, so the open orders
  * are loaded once, after the names of the pets, and then kept current by events.
- *
- * This is not a `LiveList`: nothing shows the orders, and each event changes only one number.
  */
 export class OpenOrders extends State<OpenOrdersPhase> {
   readonly #context: OpenOrdersContext

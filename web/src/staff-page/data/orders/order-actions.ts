@@ -3,16 +3,15 @@ import { failureWords } from '../failure-words.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import { State } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
-import { showProblem, showToast, type Toast } from '../toasts.ts'
+import { showProblem, showToast } from '../toasts.ts'
 import { itemWords } from './order-words.ts'
 
 /** An action on one order. */
 export type OrderWork =
-  /** The user is asked whether to complete it, which cannot be undone. */
-  | { readonly kind: 'asking' }
+  /** The user is asked first: neither can be undone. */
+  | { readonly kind: 'asking'; readonly about: 'complete' | 'cancel' }
   | { readonly kind: 'working'; readonly words: string }
   | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'ordered again'; readonly as: bigint }
 
 export type OrderWorks = ReadonlyMap<bigint, OrderWork>
 
@@ -21,21 +20,18 @@ type OrderDraft = Parameters<PetstoreClient['orders']['create']>[0] & { readonly
 interface ActionContext {
   readonly client: PetstoreClient
   readonly stock: StockModel
-  /** The time on the service's clock. */
-  readonly now: () => number
   readonly signal: AbortSignal
 }
 
 /**
- * Completes, cancels and repeats orders, and reports the progress.
+ * Completes and cancels orders, and reports the progress.
  *
- * Completing cannot be undone, so the row asks first. A delay before the request would show the order as complete here
- * and as open everywhere else, and would be lost with the tab. Cancelling is sent at once: another order for the same
- * undoes it, if enough units are free.
+ * Neither can be undone, so the row asks first. A delay before the request would show the order as complete here and as
+ * open everywhere else, and would be lost with the tab.
  */
 export class OrderActions extends State<OrderWorks> {
-  /** Orders in responses of the service. */
-  readonly answered = new LiveChanges<Order>()
+  /** The orders that this page has changed, or whose change was refused. */
+  readonly own = new LiveChanges<bigint>()
   readonly #context: ActionContext
 
   constructor(context: ActionContext) {
@@ -47,8 +43,8 @@ export class OrderActions extends State<OrderWorks> {
     return [...this.get().values()].some(({ kind }) => kind === 'working')
   }
 
-  ask(orderId: bigint): void {
-    this.#show(orderId, { kind: 'asking' })
+  ask(orderId: bigint, about: 'complete' | 'cancel'): void {
+    this.#show(orderId, { kind: 'asking', about })
   }
 
   dismiss(orderId: bigint): void {
@@ -59,9 +55,8 @@ export class OrderActions extends State<OrderWorks> {
     return this.#work(order, 'Completing', async () => {
       const { client, signal } = this.#context
       // Throws `order_closed` if somebody else has completed the order.
-      this.#answer(await client.orders.update(order.id, { complete: true, onlyIfOpen: true }, { signal }))
+      await client.orders.update(order.id, { complete: true, onlyIfOpen: true }, { signal })
       notify(`Order ${order.id} is complete: ${this.#items(order)} taken out of the stock.`)
-      return undefined
     })
   }
 
@@ -69,86 +64,36 @@ export class OrderActions extends State<OrderWorks> {
     return this.#work(order, 'Cancelling', async () => {
       const { client, signal } = this.#context
       await client.orders.cancel(order.id, { signal })
-      // The response is the same if the hold had already expired.
-      const after = await client.orders.get(order.id, { signal })
-      this.#answer(after)
-      const outcome = after.state === 'expired' ? 'had already expired' : 'is cancelled'
-      const action = { label: 'Order again', run: () => void this.orderAgain(after) }
-      notify(`Order ${order.id} ${outcome}: ${this.#items(order)} no longer reserved.`, action)
-      return undefined
-    })
-  }
-
-  /** Creates the same order again. A hold ends when the first one would have ended, or lasts as long. */
-  orderAgain(order: Order): Promise<void> {
-    const work = this.get().get(order.id)
-    if (work !== undefined && work.kind !== 'failed') return Promise.resolve()
-    return this.#work(order, 'Ordering', async () => {
-      const { petId, quantity, shipDate, customer, note } = order
-      const holdSeconds = holdAgain(order, this.#context.now())
-      const made = await this.#create({ petId, quantity, shipDate, customer, note, holdSeconds })
-      return { kind: 'ordered again', as: made.id }
+      notify(`Order ${order.id} is cancelled: ${this.#items(order)} no longer reserved.`)
     })
   }
 
   /** Throws an error whose message is for the user. */
   async order(draft: OrderDraft): Promise<void> {
+    const { client, signal } = this.#context
     try {
-      await this.#create(draft)
+      const made = await client.orders.create(draft, { signal })
+      this.own.publish({ type: 'change', change: made.id })
+      notify(`Order ${made.id} is made: ${this.#items(made)} reserved.`)
     } catch (error) {
-      throw new Error(await this.#reason(error, draft), { cause: error })
+      throw new Error(refusalWords(error, draft, { isOpen: false }), { cause: error })
     }
   }
 
-  async #create(draft: OrderDraft): Promise<Order> {
-    const { client, signal } = this.#context
-    const made = await client.orders.create(draft, { signal })
-    this.#answer(made)
-    notify(`Order ${made.id} is made: ${this.#items(made)} reserved.`)
-    return made
-  }
-
-  async #work(order: Order, words: string, act: () => Promise<OrderWork | undefined>): Promise<void> {
+  async #work(order: Order, words: string, act: () => Promise<void>): Promise<void> {
     const { id } = order
     if (this.get().get(id)?.kind === 'working') return
     this.#show(id, { kind: 'working', words })
     try {
-      this.#show(id, await act())
+      await act()
+      this.#show(id, undefined)
     } catch (error) {
-      const reason = await this.#reason(error, order)
       if (this.#context.signal.aborted) return
+      const reason = refusalWords(error, order, { isOpen: true })
       this.#show(id, { kind: 'failed', reason })
       showProblem('order', `Order ${id}: ${reason}`)
     }
-  }
-
-  async #reason(error: unknown, order: Order | OrderDraft): Promise<string> {
-    const { client, signal } = this.#context
-    const existing = 'id' in order ? order : undefined
-    try {
-      if (isPetstoreError(error, 'order_closed') && existing !== undefined) {
-        const now = await client.orders.get(existing.id, { signal })
-        this.#answer(now)
-        return CLOSED_WORDS[now.state]
-      }
-      if (isPetstoreError(error, 'insufficient_stock')) {
-        const { available, quantity } = await client.inventory.availability(order.petId, { signal })
-        return existing?.state === 'open'
-          ? `It takes ${count(order.quantity)}, but ${onlyWords(quantity)} in stock. Correct the stock, or cancel the order.`
-          : `${available <= 0 ? 'None' : `Only ${count(available)}`} can be ordered now, not ${count(order.quantity)}.`
-      }
-    } catch {
-      // The refusal is known without these details.
-    }
-    if (isPetstoreError(error) && error.mayHaveBeenMade && existing?.state !== 'open') {
-      return 'Not sure it was ordered. Look among the open orders before you try again.'
-    }
-    if (isPetstoreError(error, 'order_closed')) return 'Somebody else closed it in the meantime.'
-    return failureWords(error)
-  }
-
-  #answer(order: Order): void {
-    this.answered.publish({ type: 'change', change: order })
+    this.own.publish({ type: 'change', change: id })
   }
 
   #items(order: Order): string {
@@ -172,14 +117,27 @@ const CLOSED_WORDS: Readonly<Record<Order['state'], string>> = {
   expired: 'Its hold had already ended. Nothing was taken out of the stock.',
 }
 
-function holdAgain({ createdAt, expiresAt }: Order, now: number): number | undefined {
-  if (expiresAt === undefined) return undefined
-  const [from, until] = [Date.parse(createdAt), Date.parse(expiresAt)]
-  return Math.max(1, Math.round((until - (until > now ? now : from)) / 1_000))
+function refusalWords(
+  error: unknown,
+  { quantity }: Pick<Order, 'quantity'>,
+  { isOpen }: { readonly isOpen: boolean },
+): string {
+  const [detail] = isPetstoreError(error) ? error.details : []
+  if (detail?.code === 'order_closed' && detail.state !== undefined) return CLOSED_WORDS[detail.state]
+  const { available } = detail ?? {}
+  if (detail?.code === 'insufficient_stock' && available !== undefined) {
+    return isOpen
+      ? `It takes ${count(quantity)}, but ${onlyWords(available)} in stock. Correct the stock, or cancel the order.`
+      : `${available <= 0 ? 'None' : `Only ${count(available)}`} can be ordered now, not ${count(quantity)}.`
+  }
+  if (!isOpen && isPetstoreError(error) && error.mayHaveBeenMade) {
+    return 'Not sure it was ordered. Look among the open orders before you try again.'
+  }
+  return failureWords(error)
 }
 
-function notify(text: string, action?: Toast['action']): void {
-  showToast({ name: 'order', text, action })
+function notify(text: string): void {
+  showToast({ name: 'order', text })
 }
 
 function onlyWords(quantity: number): string {

@@ -1,6 +1,5 @@
 import type { Order } from '@petstore/client'
-import { hasCustomerWords } from './customer-match.ts'
-import { idIn, type OrderReads, orderWithId } from './order-search.ts'
+import { findOrder, hasCustomerWords, idIn, type OrderReads } from './order-search.ts'
 
 /** The orders that one person made for one customer at one moment. Two customers may have the same name. */
 export interface Reservation {
@@ -18,21 +17,15 @@ export async function findReserved(
   signal: AbortSignal,
 ): Promise<readonly Order[]> {
   const orderId = idIn(query)
-  const sources: AsyncIterable<Order>[] = []
-  if (orderId !== undefined) sources.push(orderWithId(orders, orderId, signal))
-  if (hasCustomerWords(query)) {
-    for (const state of ['open', 'expired'] as const) {
-      sources.push(orders.list({ state, customer: query, limit: MAX_ORDERS, signal }))
-    }
-  }
-  const lists = await Promise.all(sources.map(firstOrders))
+  const states = hasCustomerWords(query) ? (['open', 'expired'] as const) : []
+  const lists = await Promise.all([
+    orderId === undefined ? [] : findOrder(orders, orderId, signal),
+    ...states.map(async (state) => {
+      const { items } = await orders.list({ state, customer: query, limit: MAX_ORDERS, signal })
+      return items
+    }),
+  ])
   return [...new Map(lists.flat().map((order) => [order.id, order])).values()]
-}
-
-async function firstOrders(list: AsyncIterable<Order>): Promise<readonly Order[]> {
-  const orders: Order[] = []
-  for await (const order of list) if (orders.push(order) === MAX_ORDERS) break
-  return orders
 }
 
 /** The newest reservation comes first. */

@@ -1,20 +1,10 @@
-import { type InventoryItem, isPetstoreError, type Reason } from '@petstore/client'
+import type { Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { State } from '../observable.ts'
-import {
-  adjustRows,
-  type Batch,
-  batchesOf,
-  newBatch,
-  type QuantityChange,
-  sendBatch,
-} from './adjustment-batch.ts'
+import { adjustRows, type Batch, newBatch, type QuantityChange, type RowChange } from './adjustment-batch.ts'
 import type { SaveContext } from './own-request.ts'
 import type { StockRow } from './stock-model.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
-
-/** The state that the user saw when they decided on a change. */
-export type EntryState = Pick<InventoryItem, 'quantity' | 'status'>
 
 export type EditState =
   /** Steps of one that are collected into one change. */
@@ -22,29 +12,32 @@ export type EditState =
   | { readonly kind: 'saving'; readonly target: number }
   /** `step` undoes it; `undefined` if nothing is left to undo. */
   | { readonly kind: 'saved'; readonly step: UndoStep | undefined }
-  | {
-      readonly kind: 'failed'
-      readonly target: number
-      readonly seen: EntryState
-      readonly reason: string
-      /** Set if the change was a difference. */
-      readonly adjustment?: {
-        readonly delta: number
-        readonly reason: Reason
-        readonly sent: Batch | undefined
-      }
-      /** The request to repeat first, if the change was a new quantity. */
-      readonly unsettled?: Batch | undefined
-    }
+  | FailedEdit
   | {
       readonly kind: 'conflict'
       readonly target: number
-      readonly theirs: EntryState
+      /** The quantity that somebody else has set. */
+      readonly theirs: number
       /** The row when the conflict was found, which may be older than `theirs`. */
       readonly row: StockRow | undefined
     }
 
+interface FailedEdit {
+  readonly kind: 'failed'
+  readonly reason: string
+  /** To send again. If its response was lost, it has the key of the first attempt. */
+  readonly batch: Batch
+  /** The quantity that was typed meanwhile, to be saved after it. */
+  readonly typed: number | undefined
+}
+
 export type Edits = ReadonlyMap<bigint, EditState>
+
+type Result =
+  | { readonly type: 'made'; readonly change: QuantityChange }
+  /** Somebody else changed it first; nothing was saved. */
+  | { readonly type: 'conflict'; readonly theirs: number }
+  | { readonly type: 'failed'; readonly reason: string; readonly unsettled?: Batch | undefined }
 
 const SAVED_FOR_MS = 2_500
 /** Steps are sent when none follows within this time. */
@@ -57,7 +50,7 @@ export const MAX_QUANTITY = Number.MAX_SAFE_INTEGER
 export class StockEditor extends State<Edits> {
   readonly #context: SaveContext
   readonly #history: UndoHistory
-  /** The quantity to save after the one that is being saved. */
+  /** The quantity to save after the change that is being saved. */
   readonly #next = new Map<bigint, number>()
   /** Removes the state `saved`, or sends collected steps. */
   readonly #timers = new Map<bigint, ReturnType<typeof setTimeout>>()
@@ -69,58 +62,72 @@ export class StockEditor extends State<Edits> {
     context.stock.subscribe(() => this.#followConflicts())
   }
 
-  /**
-   * Sets the quantity if the entry still has the one that the user saw. `unsettled` is an earlier request without a
-   * response, which is repeated first. Resolves when nothing is left to send.
-   */
-  async save(petId: bigint, target: number, seen: EntryState, unsettled?: Batch): Promise<EditState> {
+  /** Sets the quantity if it still is the one that the user saw. Resolves when nothing is left to send. */
+  async save(petId: bigint, target: number, expected: number): Promise<EditState> {
     if (this.get().get(petId)?.kind === 'saving') {
       this.#next.set(petId, target)
       this.#show(petId, { kind: 'saving', target })
       return { kind: 'saving', target }
     }
-    const made: QuantityChange[] = []
-    let expected = seen.quantity
-    let batch = unsettled ?? newSave(petId, target, expected)
-    let wanted = quantityIn(batch)
-    let outcome: Exclude<EditState, { kind: 'saving' }>
-    if (wanted !== target) this.#next.set(petId, target)
-    while (true) {
-      this.#show(petId, { kind: 'saving', target: this.#next.get(petId) ?? wanted })
-      try {
-        const result = await saveIfUnchanged(this.#context, petId, batch)
-        const next = this.#next.get(petId)
-        if ('theirs' in result) {
-          const row = this.#context.stock.find(petId)
-          outcome = { kind: 'conflict', target: next ?? wanted, theirs: result.theirs, row }
-          break
-        }
-        made.push(result.change)
-        expected = result.change.after
-        outcome = { kind: 'saved', step: undefined }
-        this.#next.delete(petId)
-        if (next === undefined || next === expected) break
-        wanted = next
-        batch = newSave(petId, wanted, expected)
-      } catch (error) {
-        if (this.#context.signal.aborted) return { kind: 'saving', target: wanted }
-        const isUnsettled = isPetstoreError(error) && error.mayHaveBeenMade
-        outcome = {
-          kind: 'failed',
-          target: this.#next.get(petId) ?? wanted,
-          seen: { ...seen, quantity: expected },
-          reason: failureWords(error),
-          unsettled: isUnsettled ? { ...batch, isRepeat: true } : undefined,
-        }
-        break
-      }
-    }
+    return this.#send(newBatch([{ petId, quantity: target, expected }], { reason: 'corrected' }))
+  }
+
+  /** Sends one change, and then the quantity that was typed meanwhile. */
+  async #send(batch: Batch): Promise<EditState> {
+    const { signal, stock } = this.#context
+    const change = changeOf(batch)
+    const { petId } = change
+    const quantity = 'delta' in change ? (stock.find(petId)?.quantity ?? 0) + change.delta : change.quantity
+    this.#show(petId, { kind: 'saving', target: this.#next.get(petId) ?? quantity })
+    const result = await this.#resultOf(batch)
+    const typed = this.#next.get(petId)
     this.#next.delete(petId)
-    const step = this.#history.record(made)
-    if (outcome.kind === 'saved') outcome = { kind: 'saved', step }
-    this.#context.stock.publishNow()
-    this.#show(petId, outcome)
-    return outcome
+    if (signal.aborted) return { kind: 'saving', target: typed ?? quantity }
+    const step = result.type === 'made' ? this.#history.record([result.change]) : undefined
+    stock.publishNow()
+    const expected = this.#expectedAfter(petId, result)
+    if (typed !== undefined && expected !== undefined && typed !== expected) {
+      this.#show(petId, undefined)
+      return this.save(petId, typed, expected)
+    }
+    const target = typed ?? quantity
+    const state: EditState =
+      result.type === 'made'
+        ? { kind: 'saved', step }
+        : result.type === 'conflict'
+          ? { kind: 'conflict', target, theirs: result.theirs, row: stock.find(petId) }
+          : {
+              kind: 'failed',
+              reason: result.reason,
+              batch: result.unsettled ?? newBatch(batch.changes, batch.purpose),
+              typed,
+            }
+    this.#show(petId, state)
+    return state
+  }
+
+  /** The quantity that the user saw when they typed the next one; `undefined` if a conflict or a lost response comes first. */
+  #expectedAfter(petId: bigint, result: Result): number | undefined {
+    if (result.type === 'made') return result.change.after
+    const isRefused = result.type === 'failed' && result.unsettled === undefined
+    return isRefused ? this.#context.stock.find(petId)?.quantity : undefined
+  }
+
+  async #resultOf(batch: Batch): Promise<Result> {
+    const { client, signal, stock } = this.#context
+    const [outcome] = await adjustRows(this.#context, batch, { stop: new AbortController(), cancel: signal })
+    if (outcome === undefined) throw new Error('a change has no outcome')
+    if (!('why' in outcome)) return { type: 'made', change: outcome }
+    const { petId, why, reason, unsettled } = outcome
+    if (why !== 'conflict') return { type: 'failed', reason, unsettled }
+    try {
+      const current = await client.inventory.get(petId, { signal })
+      // While events arrive, they are newer than this response.
+      if (stock.get().connection !== 'live') stock.apply(current, true)
+      return { type: 'conflict', theirs: current.quantity }
+    } catch (error) {
+      return { type: 'failed', reason: failureWords(error) }
+    }
   }
 
   isSaving(): boolean {
@@ -135,7 +142,7 @@ export class StockEditor extends State<Edits> {
     const shown = shownQuantity(row, edit)
     const target = Math.min(MAX_QUANTITY, Math.max(0, shown + by))
     if (target === shown) return
-    if (edit?.kind === 'saving') return void this.save(petId, target, row)
+    if (edit?.kind === 'saving') return void this.save(petId, target, row.quantity)
     const before = edit?.kind === 'stepping' ? edit : { delta: 0, reason: 'corrected' as const }
     const delta = before.delta + target - shown
     // The reasons to add units are not those to take them.
@@ -158,61 +165,33 @@ export class StockEditor extends State<Edits> {
 
   async sendSteps(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
-    if (edit?.kind === 'stepping') await this.#adjust(petId, edit.delta, edit.reason)
+    if (edit?.kind === 'stepping')
+      await this.#send(newBatch([{ petId, delta: edit.delta }], { reason: edit.reason }))
   }
 
   /**
    * Changes the quantity by a difference, after the change that is being saved. It is right whatever others do, and
    * refused if too few are left.
    */
-  async adjust(petId: bigint, delta: number): Promise<EditState | undefined> {
+  async adjust(petId: bigint, delta: number): Promise<EditState> {
     await this.sendSteps(petId)
     await this.#whenSaved(petId)
-    return this.#adjust(petId, delta, 'corrected')
+    return this.#send(newBatch([{ petId, delta }], { reason: 'corrected' }))
   }
 
-  /** `sent` is an earlier request without a response. */
-  async #adjust(petId: bigint, delta: number, reason: Reason, sent?: Batch): Promise<EditState | undefined> {
-    const { signal, stock } = this.#context
-    const [batch] = sent === undefined ? batchesOf([{ petId, delta }], { reason }) : [sent]
-    const seen = stock.find(petId)
-    if (seen === undefined || batch === undefined) return undefined
-    const target = seen.quantity + delta
-    this.#show(petId, { kind: 'saving', target })
-    const [made] = await adjustRows(this.#context, batch, { stop: new AbortController(), cancel: signal })
-    if (made === undefined || signal.aborted) return undefined
-    const next = this.#next.get(petId)
-    this.#next.delete(petId)
-    const outcome: EditState =
-      'after' in made
-        ? { kind: 'saved', step: this.#history.record([made]) }
-        : {
-            kind: 'failed',
-            target,
-            seen,
-            reason: made.reason,
-            adjustment: { delta, reason, sent: made.unsettled },
-          }
-    stock.publishNow()
-    this.#show(petId, outcome)
-    const now = stock.find(petId)
-    return next === undefined || now === undefined ? outcome : this.save(petId, next, now)
-  }
-
-  /** Tries a failed change again, over the state that the user saw then. */
+  /** Tries a failed change again, over the quantity that the user saw then. */
   async retry(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'failed') return
-    const { adjustment } = edit
-    if (adjustment === undefined) await this.save(petId, edit.target, edit.seen, edit.unsettled)
-    else await this.#adjust(petId, adjustment.delta, adjustment.reason, adjustment.sent)
+    if (edit.typed !== undefined) this.#next.set(petId, edit.typed)
+    await this.#send(edit.batch)
   }
 
   /** Sets the user's quantity, but only over the one that the conflict showed. */
   async setMine(petId: bigint): Promise<void> {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'conflict') return
-    if (edit.target === edit.theirs.quantity) this.dismiss(petId)
+    if (edit.target === edit.theirs) this.dismiss(petId)
     else await this.save(petId, edit.target, edit.theirs)
   }
 
@@ -227,7 +206,7 @@ export class StockEditor extends State<Edits> {
       const row = this.#context.stock.find(petId)
       if (row === edit.row) continue
       const isOver = row === undefined || row.quantity === edit.target
-      this.#show(petId, isOver ? undefined : { ...edit, theirs: row, row })
+      this.#show(petId, isOver ? undefined : { ...edit, theirs: row.quantity, row })
     }
   }
 
@@ -266,34 +245,15 @@ export function shownQuantity(
   return state?.kind === 'saving' || state?.kind === 'stepping' ? state.target : quantity
 }
 
-function newSave(petId: bigint, quantity: number, expected: number): Batch {
-  return newBatch([{ petId, quantity, expected }], { reason: 'corrected' })
+/** What the user wants instead of the present quantity: a quantity, or a difference. */
+export function wantedBy({
+  typed,
+  batch,
+}: FailedEdit): { readonly quantity: number } | { readonly delta: number } {
+  return typed === undefined ? changeOf(batch) : { quantity: typed }
 }
 
-function quantityIn({ changes }: Batch): number {
-  const [change] = changes
-  if (change === undefined || 'delta' in change) throw new Error('a saved quantity is one count')
-  return change.quantity
-}
-
-/** Sets a quantity only if the entry still has the one that the user saw. Throws if the service does. */
-async function saveIfUnchanged(
-  context: SaveContext,
-  petId: bigint,
-  batch: Batch,
-): Promise<{ readonly change: QuantityChange } | { readonly theirs: EntryState }> {
-  const { client, stock, signal } = context
-  try {
-    const [change] = await sendBatch(context, batch)
-    if (change === undefined) throw new Error('the adjustment has no line')
-    return { change }
-  } catch (error) {
-    if (!isPetstoreError(error, 'precondition_failed')) throw error
-  }
-  const { quantity, status } = await client.inventory.get(petId, { signal })
-  const isThere = quantity === quantityIn(batch)
-  // While events arrive, they are newer than this response.
-  if (stock.get().connection !== 'live') stock.apply({ petId, quantity, status }, !isThere)
-  if (isThere) return { change: { petId, before: quantity, after: quantity, effect: 'applied' } }
-  return { theirs: { quantity, status } }
+function changeOf({ changes: [change] }: Batch): RowChange {
+  if (change === undefined) throw new Error('a batch has no change')
+  return change
 }

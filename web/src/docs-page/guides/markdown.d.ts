@@ -1,3 +1,0 @@
-declare module '*.md' {
-  export const guide: import('./guide.ts').Guide
-}
