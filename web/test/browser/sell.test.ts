@@ -201,6 +201,7 @@ test('a sale comes back once, whichever tab was first, and not after it was undo
   const page = await shop.signedIn({ path: '/#/sell', provokes: [409] })
   const other = await page.context().newPage()
   await other.goto(`${shop.service.address}/#/sell`)
+  await signIn(other, shop.service.key)
   const tabs = [page, other]
   for (const tab of tabs) {
     await ready(tab)

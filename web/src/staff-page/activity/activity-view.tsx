@@ -94,7 +94,7 @@ function AdjustmentRow({ adjustment, onOpen }: AdjustmentRowProps) {
   return (
     <li className="list-row activity-row">
       <When at={recordedAt} />
-      <button type="button" className="activity-row__pet" onClick={() => onOpen(id)}>
+      <button type="button" className="activity-row__pet list-row__name" onClick={() => onOpen(id)}>
         {first !== undefined && others.length === 0 ? stock.nameOf(first.petId) : sizeWords(adjustment)}
       </button>
       <span className="activity-row__change">

@@ -159,7 +159,12 @@ function Facts({ adjustment }: { readonly adjustment: Adjustment }) {
       <p className="muted">
         {happened}, by {who}
         {happened !== recorded && `, recorded ${recorded}`}
-        {state !== undefined && <span className="badge badge--plain"> {state}</span>}
+        {state !== undefined && (
+          <>
+            {' '}
+            <span className="badge badge--plain">{state}</span>
+          </>
+        )}
       </p>
       {note !== undefined && <p>{note}</p>}
       {reverses !== undefined && <p>It takes an earlier change back, so it cannot be undone itself.</p>}
@@ -182,31 +187,29 @@ function Lines({ adjustment, amounts, onAmount }: LinesProps) {
       <thead>
         <tr>
           <th scope="col">Pet</th>
-          <th scope="col" className="table__number">
-            Change
-          </th>
           {hasAmounts && <th scope="col">Take back</th>}
         </tr>
       </thead>
       <tbody>
         {adjustment.lines.map((line) => {
           const { petId, before, after } = line
+          const name = stock.nameOf(petId)
+          const words = lineWords(line)
           return (
             <tr key={String(petId)}>
               <td>
                 <a className="list-row__name" href={href({ view: 'pet', petId })}>
-                  {stock.nameOf(petId)}
-                </a>{' '}
-                <span className="muted small">{lineWords(line)}</span>
-              </td>
-              <td className="table__number">
+                  {name}
+                </a>
+                <br />
                 <QuantityChange before={before} after={after} />
+                {words !== '' && <div className="muted small">{words}</div>}
               </td>
               {hasAmounts && (
                 <td>
                   <LineAmount
                     line={line}
-                    name={stock.nameOf(petId)}
+                    name={name}
                     text={amounts.get(petId) ?? ''}
                     onChange={(text) => onAmount(petId, text)}
                   />

@@ -1,7 +1,6 @@
 import type { Adjustment } from '@petstore/client'
 import { useEffect, useMemo, useState } from 'preact/compat'
 import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
-import { reversedWords } from '../adjustment/adjustment-words.ts'
 import { type ListPage, type ListSource, useSearchedList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { momentWords } from '../data/time-words.ts'
@@ -67,7 +66,7 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
             <span className="muted small">
               {momentWords(Date.parse(sale.occurredAt))}, {names.get(sale.keyId) ?? sale.keyId}
             </span>
-            <ComeBack sale={sale} />
+            <TakenBack sale={sale} />
           </li>
         ))}
       </ListFrame>
@@ -75,10 +74,13 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
   )
 }
 
-/** What has come back of a sale. */
-function ComeBack({ sale }: { readonly sale: Adjustment }) {
-  const state = reversedWords(sale)
-  return state === undefined ? null : <span className="badge badge--plain">{state}</span>
+/** What has come back of a sale, or was undone. */
+function TakenBack({ sale: { lines } }: { readonly sale: Adjustment }) {
+  const { stock } = useSession()
+  const takenBack = lines.filter(({ reversed }) => reversed > 0)
+  if (takenBack.length === 0) return null
+  const words = takenBack.map(({ petId, reversed }) => `${reversed} × ${stock.nameOf(petId)}`)
+  return <span className="small">Taken back: {words.join(', ')}</span>
 }
 
 function NoSales({ receipt }: { readonly receipt: string }) {

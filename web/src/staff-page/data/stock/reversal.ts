@@ -40,10 +40,12 @@ export async function reverseAdjustment(
   }
 }
 
+const UNKNOWN_BEFORE = 'The quantity before it is not known any more. Count the pets instead.'
+
 function whyNotReversed(error: unknown, stock: StockModel): string {
   if (!isPetstoreError(error)) return failureWords(error)
   if (error.mayHaveBeenMade) return 'Not sure it was saved. Try again; it is never counted twice.'
-  if (error.details.length === 0) return failureWords(error)
+  if (error.details.length === 0) return failureWords(error, { too_late: UNKNOWN_BEFORE })
   return error.details
     .map((detail) => {
       const name = detail.petId === undefined ? 'One pet' : stock.nameOf(BigInt(detail.petId))
