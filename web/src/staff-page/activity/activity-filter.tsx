@@ -1,6 +1,7 @@
 import type { RecordedReason } from '@petstore/client'
 import { useReadable } from '../data/observable.ts'
 import { REASON_WORDS } from '../data/reason-words.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { PetFilter } from '../scanner/pet-filter.tsx'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -124,7 +125,7 @@ export function ActivityFilters({ filter, onChange }: Props) {
           <TextField
             label="Reference"
             value={filter.reference}
-            maxLength={200}
+            maxLength={MAX_REFERENCE_LENGTH}
             onChange={(reference) => change({ reference })}
           />
         </>

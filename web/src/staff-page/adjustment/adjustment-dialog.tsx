@@ -1,4 +1,4 @@
-import { type Adjustment, type AdjustmentLine, isPetstoreError } from '@petstore/client'
+import type { Adjustment, AdjustmentLine, ReversalReason, ReversedLine } from '@petstore/client'
 import { useEffect, useRef, useState } from 'preact/compat'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
@@ -38,60 +38,13 @@ const NOTHING_SENT: SentReversal = { text: '', idempotencyKey: '' }
 
 /** A sale, delivery, count or correction: its lines, what reversed it, and a form to reverse all or some of it. */
 export function AdjustmentDialog({ adjustmentId, isReturn = false, onClose }: Props) {
-  const { saving, keyNames } = useSession()
   const mayChange = useMayChange('stock')
-  const [opened, setOpened] = useState<OpenAdjustment>()
   const [amounts, setAmounts] = useState<ReadonlyMap<bigint, string>>(new Map())
-  const [failure, setFailure] = useState<string>()
-  const [isBusy, setBusy] = useState(false)
-  const sent = useRef(NOTHING_SENT)
+  const { opened, failure, isBusy, reverse } = useAdjustment(adjustmentId, (adjustment) =>
+    setAmounts(isReturn ? new Map() : allOf(adjustment)),
+  )
   useStock()
-
-  const load = async () => {
-    try {
-      const { client, signal } = saving
-      const adjustment = await client.adjustments.get(adjustmentId, { signal })
-      const reversals = await Promise.all(
-        adjustment.reversedBy.map((id) => client.adjustments.get(id, { signal })),
-      )
-      setOpened({ adjustment, reversals })
-      setAmounts(isReturn ? new Map() : allOf(adjustment))
-      void keyNames.load([adjustment, ...reversals].map(({ keyId }) => keyId))
-    } catch (error) {
-      const isGone = isPetstoreError(error, 'not_found')
-      setFailure(isGone ? 'It is so old that its lines were removed.' : failureWords(error))
-    }
-  }
-  useEffect(() => void load(), [])
-
   const lines = opened === undefined ? [] : pickedLines(opened.adjustment, amounts)
-  const reverse = async (reason: 'correction' | 'returned', close: () => void) => {
-    const text = [reason, ...lines.map(({ petId, quantity }) => `${petId}:${quantity}`)].join()
-    if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
-    setBusy(true)
-    setFailure(undefined)
-    const outcome = await reverseAdjustment(
-      saving,
-      adjustmentId,
-      { reason, lines },
-      sent.current.idempotencyKey,
-    )
-    setBusy(false)
-    const mayHaveBeenMade = outcome.type === 'failed' && outcome.mayHaveBeenMade
-    if (!mayHaveBeenMade) sent.current = NOTHING_SENT
-    switch (outcome.type) {
-      case 'done': {
-        const what = reason === 'returned' ? 'Returned' : 'Undone'
-        showToast({ name: 'reverse', text: `${what}. Stock updated for ${petsWords(lines.length)}.` })
-        return close()
-      }
-      case 'already_reversed':
-        setFailure('Nothing was changed: it was taken back meanwhile, as listed here.')
-        return load()
-      case 'failed':
-        setFailure(outcome.why)
-    }
-  }
   return (
     <Dialog title={opened === undefined ? 'Change' : titleOf(opened.adjustment)} onClose={onClose}>
       {(close) => (
@@ -118,7 +71,7 @@ export function AdjustmentDialog({ adjustmentId, isReturn = false, onClose }: Pr
                 lines={lines}
                 isReturn={isReturn}
                 isBusy={isBusy}
-                onReverse={(reason) => void reverse(reason, close)}
+                onReverse={(reason) => void reverse(reason, lines).then((isDone) => isDone && close())}
               />
             )}
           </div>
@@ -126,6 +79,57 @@ export function AdjustmentDialog({ adjustmentId, isReturn = false, onClose }: Pr
       )}
     </Dialog>
   )
+}
+
+/** Loads an adjustment with its reversals, and reverses it. */
+function useAdjustment(adjustmentId: bigint, onLoaded: (adjustment: Adjustment) => void) {
+  const { saving, keyNames } = useSession()
+  const [opened, setOpened] = useState<OpenAdjustment>()
+  const [failure, setFailure] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const sent = useRef(NOTHING_SENT)
+
+  const load = async () => {
+    try {
+      const { client, signal } = saving
+      const adjustment = await client.adjustments.get(adjustmentId, { signal })
+      const reversals = await Promise.all(
+        adjustment.reversedBy.map((id) => client.adjustments.get(id, { signal })),
+      )
+      setOpened({ adjustment, reversals })
+      onLoaded(adjustment)
+      void keyNames.load([adjustment, ...reversals].map(({ keyId }) => keyId))
+    } catch (error) {
+      setFailure(failureWords(error, { not_found: 'It is so old that its lines were removed.' }))
+    }
+  }
+  useEffect(() => void load(), [])
+
+  /** Returns whether it was reversed. */
+  const reverse = async (reason: ReversalReason, lines: readonly ReversedLine[]): Promise<boolean> => {
+    const text = [reason, ...lines.map(({ petId, quantity }) => `${petId}:${quantity}`)].join()
+    if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
+    const { idempotencyKey } = sent.current
+    setBusy(true)
+    setFailure(undefined)
+    const outcome = await reverseAdjustment(saving, adjustmentId, { reason, lines }, idempotencyKey)
+    setBusy(false)
+    if (outcome.type === 'failed') {
+      if (!outcome.mayHaveBeenMade) sent.current = NOTHING_SENT
+      setFailure(outcome.why)
+      return false
+    }
+    sent.current = NOTHING_SENT
+    if (outcome.type === 'already_reversed') {
+      setFailure('Nothing was changed: it was taken back meanwhile, as listed here.')
+      await load()
+      return false
+    }
+    const what = reason === 'returned' ? 'Returned' : 'Undone'
+    showToast({ name: 'reverse', text: `${what}. Stock updated for ${petsWords(lines.length)}.` })
+    return true
+  }
+  return { opened, failure, isBusy, reverse }
 }
 
 function titleOf(adjustment: Adjustment): string {
@@ -140,7 +144,7 @@ function allOf({ lines }: Adjustment): ReadonlyMap<bigint, string> {
   return new Map(lines.map((line) => [line.petId, String(reversibleUnits(line))]))
 }
 
-function pickedLines({ lines }: Adjustment, amounts: ReadonlyMap<bigint, string>) {
+function pickedLines({ lines }: Adjustment, amounts: ReadonlyMap<bigint, string>): readonly ReversedLine[] {
   return lines.flatMap((line) => {
     const quantity = readQuantity(amounts.get(line.petId) ?? '') ?? 0
     return quantity > 0 && quantity <= reversibleUnits(line) ? [{ petId: line.petId, quantity }] : []
@@ -299,10 +303,10 @@ function Reversals({ reversals }: { readonly reversals: readonly Adjustment[] })
 
 interface ButtonsProps {
   readonly adjustment: Adjustment
-  readonly lines: readonly { readonly petId: bigint; readonly quantity: number }[]
+  readonly lines: readonly ReversedLine[]
   readonly isReturn: boolean
   readonly isBusy: boolean
-  readonly onReverse: (reason: 'correction' | 'returned') => void
+  readonly onReverse: (reason: ReversalReason) => void
 }
 
 /** Undo: it never happened. Return: the customer has brought it back. */

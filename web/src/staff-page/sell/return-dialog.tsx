@@ -4,6 +4,7 @@ import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
 import { type ListPage, type ListSource, useSearchedList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { momentWords } from '../data/time-words.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -53,7 +54,13 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
   useEffect(() => void keyNames.load(rows.map(({ keyId }) => keyId)), [keyNames, rows])
   return (
     <Dialog title="Return" closeLabel="Cancel" onClose={onClose}>
-      <TextField label="Receipt" value={receipt} maxLength={200} autoFocus onChange={setReceipt} />
+      <TextField
+        label="Receipt"
+        value={receipt}
+        maxLength={MAX_REFERENCE_LENGTH}
+        autoFocus
+        onChange={setReceipt}
+      />
       <ListFrame label="Recent sales" list={list} empty={<NoSales receipt={typed} />}>
         {rows.map((sale) => (
           <li key={String(sale.id)} className="list-row sell__sale">

@@ -193,3 +193,18 @@ test('which pets it is about, in which order, and how far it is', () => {
     rows.filter(({ petId }) => isShown(filter, entries.get(petId))).map(({ petId }) => petId)
   expect([shown('uncounted'), shown('counted'), shown('differences')]).toEqual([[3n], [1n, 2n], [2n]])
 })
+
+test('a count that was sent late leaves a later one, and is not sent again', async () => {
+  const { page, count, quantityOf } = open()
+  count.begin(ALL_PETS)
+  count.set(8n, 3)
+  page.beforeSending = breakOff
+  await count.apply()
+  page.beforeSending = () => {}
+  // Somebody else counts as many as the page has seen.
+  await service().setQuantity(8n, '{"quantity":10}')
+  await count.apply()
+  expect([await inStock(8n), page.sent.length]).toEqual([10, 2])
+  expect(quantityOf(8n)).toEqual({ quantity: 10, expected: 10, isApplied: true })
+  expect(count.applied.get()).toMatchObject([{ changes: [{ effect: 'superseded' }] }])
+})
