@@ -146,6 +146,8 @@ export function commandDecider(connection: Connection, clock: Clock) {
     answers.add(decision.answers)
     writeDecision(decision, firstLogId)
     if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
+    const addedOrders = decision.orders?.added ?? []
+    if (addedOrders.length > 0) orders.advanceIds(addedOrders.map(({ id }) => id))
     return decision
   }
 }
