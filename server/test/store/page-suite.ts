@@ -22,6 +22,10 @@ const pet = (id: bigint, status: PetStatus): StockedPet => ({
 const change = (petId: bigint, quantity: number, keyId = 'key_gone') =>
   countOf(petId, quantity, { keyId, at: quantity })
 
+/** Without the rows of `addPets`, which creates pets at the time 0. */
+const afterCreation = <Row extends { readonly at: number }>(rows: readonly Row[]) =>
+  rows.filter(({ at }) => at > 0)
+
 async function addKey(store: Store, id: string, name: string): Promise<void> {
   const limits = { perMinute: 1, perDay: 1 }
   await operatorOf(store).addKey(
@@ -72,7 +76,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       do {
         const page = await store.listHistoryPage(10n, 2, cursor)
         expect(page.rows.length).toBeLessThanOrEqual(2)
-        for (const entry of page.rows) {
+        for (const entry of afterCreation(page.rows)) {
           seen.push(entry.after)
           identifiers.add(entry.id)
         }
@@ -93,7 +97,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       let cursor: string | undefined
       do {
         const page = await store.listRecentHistory(2, cursor)
-        seen.push(...page.rows.map((entry): (typeof seen)[0] => [entry.petId, entry.before, entry.after]))
+        seen.push(...afterCreation(page.rows).map((entry): (typeof seen)[0] => [entry.petId, entry.before, entry.after]))
         cursor = page.next
         await store.changeStock([change(11n, 100 + seen.length)])
       } while (cursor !== undefined)
@@ -110,9 +114,10 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
 
     test('returns the same changes for all pets as for one pet', async () => {
       await store.changeStock([change(10n, 7), change(10n, 8)])
-      expect(await store.listRecentHistory(9, undefined)).toEqual(
-        await store.listHistoryPage(10n, 9, undefined),
-      )
+      const recent = await store.listRecentHistory(9, undefined)
+      expect(recent.rows.filter(({ petId }) => petId === 10n)).toEqual([
+        ...(await store.listHistoryPage(10n, 9, undefined)).rows,
+      ])
     })
 
     test('names the key of a change, or its id if the key is unknown', async () => {
@@ -122,6 +127,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         rows: [
           { petId: 10n, before: 7, after: 8, at: 8, keyId: 'key_gone', keyName: 'key_gone' },
           { petId: 10n, before: 0, after: 7, at: 7, keyId: 'key_known', keyName: 'My shop' },
+          { petId: 10n, before: 0, after: 0, at: 0 },
         ],
         next: undefined,
       })
@@ -259,7 +265,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         do {
           const page = await from.listRecentHistory(limit, cursor, filter)
           expect(page.rows.length).toBeLessThanOrEqual(limit)
-          afters.push(...page.rows.map(({ after }) => after))
+          afters.push(...afterCreation(page.rows).map(({ after }) => after))
           cursor = page.next
         } while (cursor !== undefined)
         return afters
@@ -369,7 +375,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         do {
           const page = await from.listPetEdits(limit, cursor, filter)
           expect(page.rows.length).toBeLessThanOrEqual(limit)
-          times.push(...page.rows.map(({ at }) => at))
+          times.push(...afterCreation(page.rows).map(({ at }) => at))
           cursor = page.next
         } while (cursor !== undefined)
         return times
