@@ -127,7 +127,8 @@ test('a file that cannot be restored is refused in one line', async () => {
   expect(await runCommand(['restore', 'data'], { cwd })).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'petstore: cannot restore: data is not a file. Nothing was changed\n',
+    stderr:
+      'petstore: cannot restore: data has no complete snapshot, so it is not the folder of a continuous backup. Nothing was changed\n',
   })
 })
 

@@ -6,10 +6,11 @@ import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
-import type { SqlDatabase, SqlValue } from '../../src/store/sql.ts'
+import type { SqlDatabase } from '../../src/store/sql.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { freshFile } from './fresh-file.ts'
+import { type AskedStatement, countRowsRead } from './rows-read.ts'
 
 setDefaultTimeout(120_000)
 
@@ -68,7 +69,7 @@ async function statementsOfOrder(database: Pick<SqlDatabase, 'rows'>) {
 }
 
 function listen(database: Pick<SqlDatabase, 'rows'>) {
-  const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
+  const asked: AskedStatement[] = []
   const listening: Pick<SqlDatabase, 'rows'> = {
     rows: (text, ...values) => {
       asked.push({ text, values })
@@ -90,7 +91,7 @@ test('on SQLite the history of an hour, the edits of a pet and an adjustment are
   database.database.run(EDITS)
   database.database.run(changes(numbers))
   database.database.run(ADJUSTMENT(`(SELECT n - 1 AS n FROM ${numbers}) AS numbers`))
-  const plansOf = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+  const plansOf = async (statements: readonly AskedStatement[]) => {
     const plans: string[][] = []
     for (const { text, values } of statements) {
       const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
@@ -138,15 +139,9 @@ test('on PostgreSQL the history of an hour, the edits of a pet and an adjustment
     await test.run(changes(`generate_series(1, ${ROWS}) AS numbers (n)`))
     await test.run(ADJUSTMENT('generate_series(0, 99) AS numbers (n)'))
     await test.run('ANALYZE log')
-    const countRead = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+    const countRead = async (statements: readonly AskedStatement[]) => {
       let read = 0
-      for (const { text, values } of statements) {
-        const [explained] = await connection.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-          ...values,
-        )
-        for (const { Plan } of explained?.['QUERY PLAN'] ?? []) read += rowsRead(Plan)
-      }
+      for (const statement of statements) read += await countRowsRead(connection, 'log', statement)
       return read
     }
     expect(await countRead(await statementsOf(connection, 60, readHour))).toBe(2 * 60)
@@ -162,18 +157,3 @@ test('on PostgreSQL the history of an hour, the edits of a pet and an adjustment
     await test.drop()
   }
 })
-
-interface PlanNode {
-  readonly Plans?: readonly PlanNode[]
-  readonly 'Relation Name'?: string
-  readonly 'Actual Rows'?: number
-  readonly 'Actual Loops'?: number
-  readonly 'Rows Removed by Filter'?: number
-}
-
-/** The number of log rows read, whether returned or not. */
-function rowsRead(node: PlanNode): number {
-  const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)
-  const ownRows = node['Relation Name'] === 'log' ? own * Number(node['Actual Loops'] ?? 1) : 0
-  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), ownRows)
-}

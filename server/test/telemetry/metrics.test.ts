@@ -53,6 +53,7 @@ describe('/metrics', () => {
       petstore_reserved_units: 'gauge',
       petstore_orders_refused_total: 'counter',
       petstore_orders_expired_total: 'counter',
+      petstore_backup_age_seconds: 'gauge',
       petstore_webhook_deliveries_total: 'counter',
       petstore_webhook_delivery_duration_seconds: 'histogram',
       petstore_webhooks_turned_off_total: 'counter',

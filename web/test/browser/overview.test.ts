@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { addPets } from '../../../server/test/support/add-pets.ts'
 import { makeOrder } from '../support/orders.ts'
 import { petsNumbered } from '../support/pets.ts'
 import { signIn, useShop } from '../support/shop.ts'

@@ -40,7 +40,7 @@ test('five scans and the barcode that ends a sale: one adjustment with a receipt
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByText(/is undone\.$/).waitFor()
   expect(await Promise.all([1n, 2n, 3n, 4n].map(shop.inStock))).toEqual([10, 10, 10, 10])
-  expect((await historyOf(1))[0]).toMatchObject({ reason: 'corrected' })
+  expect((await historyOf(1))[0]).toMatchObject({ reason: 'correction' })
 })
 
 test('scan, 6, Enter sets six, as in a delivery; an amount without Enter counts; 0 removes the line', async () => {
@@ -152,29 +152,100 @@ test('several pets are reserved for a customer together, and handed over togethe
   expect(await Promise.all([10n, 11n].map(shop.inStock))).toEqual([9, 8])
 })
 
-test('a customer brings back a part of a receipt, and never more than was sold', async () => {
+/** Sells pieces with a receipt, past the page. */
+const sellElsewhere = (reference: string, changes: readonly object[]) =>
+  shop.send('POST', '/inventory/adjustments', { reason: 'sold', reference, changes })
+
+/** Opens a sale in the list of recent sales. */
+async function openReturn(page: Page, receipt: string): Promise<void> {
+  await page.getByRole('button', { name: 'Return…' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: receipt, exact: true }).click()
+  await page.getByRole('heading', { name: `Sold · ${receipt}` }).waitFor()
+}
+
+test('a customer brings back a part of a sale, the rest is undone, and the stock is as before', async () => {
+  await sellElsewhere('R-7', [
+    { petId: 13, delta: -2 },
+    { petId: 14, delta: -1 },
+  ])
   const page = await shop.signedIn({ path: '/#/sell' })
   await ready(page)
-  for (const petId of [13, 13, 14]) await scan(page, barcodeOf(petId))
-  await page.getByLabel('Receipt').fill('R-7')
-  await page.getByRole('button', { name: 'Sell 3 pieces' }).click()
-  await page.getByText('Sold 3 pieces, receipt R-7.').waitFor()
-  await page.getByRole('button', { name: 'Return…' }).click()
   const dialog = page.getByRole('dialog')
-  await dialog.getByLabel('Receipt').fill('R-7')
-  await page.keyboard.press('Enter')
-  await dialog.getByLabel('Pet number 13').fill('3')
-  await dialog.getByText('At most 2 can be returned.').waitFor()
-  await dialog.getByLabel('Pet number 13').fill('1')
+  await page.getByRole('button', { name: 'Return…' }).click()
+  await dialog.getByText('2 × Pet number 13, 1 × Pet number 14').waitFor()
+  await axe(page)
+  await dialog.getByLabel('Receipt').fill('r-7')
+  await dialog.getByRole('button', { name: 'R-7', exact: true }).click()
+  await dialog.getByLabel('Take back Pet number 13').fill('3')
+  expect(await dialog.getByRole('button', { name: 'Return 0 pieces' }).isDisabled()).toBe(true)
+  await dialog.getByLabel('Take back Pet number 13').fill('1')
   await axe(page)
   await dialog.getByRole('button', { name: 'Return 1 piece' }).click()
-  await page.getByText('Returned 1 piece of receipt R-7.').waitFor()
+  await page.getByText('Returned. Stock updated for 1 pet.').waitFor()
   expect(await Promise.all([13n, 14n].map(shop.inStock))).toEqual([9, 9])
   expect((await historyOf(13))[0]).toMatchObject({ reason: 'returned', reference: 'R-7' })
-  await page.getByRole('button', { name: 'Return…' }).click()
-  await dialog.getByLabel('Receipt').fill('r-7')
-  await page.keyboard.press('Enter')
-  await dialog.getByText('2 sold, 1 returned before').waitFor()
+
+  await page.goto(`${shop.service.address}/#/activity?reason=sold&reference=R-7`)
+  await page.getByText('Partly taken back').waitFor()
+  await page.getByRole('button', { name: '2 pets, 3 pieces' }).click()
+  await dialog.getByText('Returned', { exact: true }).waitFor()
+  await dialog.getByText('1 taken back').waitFor()
+  await dialog.getByRole('button', { name: 'Undo 2 pieces' }).click()
+  await page.getByText('Undone. Stock updated for 2 pets.').waitFor()
+  await page.getByText('Taken back', { exact: true }).waitFor()
+  expect(await Promise.all([13n, 14n].map(shop.inStock))).toEqual([10, 10])
+})
+
+test('a sale comes back once, whichever tab was first, and not after it was undone', async () => {
+  await sellElsewhere('R-8', [{ petId: 15, delta: -1 }])
+  const page = await shop.signedIn({ path: '/#/sell', provokes: [409] })
+  const other = await page.context().newPage()
+  await other.goto(`${shop.service.address}/#/sell`)
+  await signIn(other, shop.service.key)
+  const tabs = [page, other]
+  for (const tab of tabs) {
+    await ready(tab)
+    await openReturn(tab, 'R-8')
+    await tab.getByLabel('Take back Pet number 15').fill('1')
+  }
+  await Promise.all(tabs.map((tab) => tab.getByRole('button', { name: 'Return 1 piece' }).click()))
+  const done = (tab: Page) => tab.getByText('Returned. Stock updated for 1 pet.')
+  const refused = (tab: Page) => tab.getByRole('alert').getByText('it was taken back meanwhile')
+  for (const tab of tabs) await done(tab).or(refused(tab)).first().waitFor()
+  const counts = await Promise.all(tabs.map((tab) => Promise.all([done(tab).count(), refused(tab).count()])))
+  expect(counts.toSorted()).toEqual([
+    [0, 1],
+    [1, 0],
+  ])
+  expect(await shop.inStock(15n)).toBe(10)
+
+  const { id } = await sellElsewhere('R-9', [{ petId: 16, delta: -1 }])
+  const late = await shop.signedIn({ path: '/#/sell', provokes: [409] })
+  await ready(late)
+  await openReturn(late, 'R-9')
+  await late.getByLabel('Take back Pet number 16').fill('1')
+  await shop.send('POST', `/inventory/adjustments/${id}/reverse`, {})
+  await late.getByRole('button', { name: 'Return 1 piece' }).click()
+  await refused(late).waitFor()
+  await late.getByText('Undone', { exact: true }).waitFor()
+  expect(await shop.inStock(16n)).toBe(10)
+})
+
+test('a sale that waits while its pet is counted is booked at its own time, so the count is right', async () => {
+  const page = await shop.signedIn({ path: '/#/sell', provokes: ['no connection'] })
+  await ready(page)
+  await scan(page, barcodeOf(17))
+  await line(page, 17).waitFor()
+  await page.context().setOffline(true)
+  await scan(page, DONE)
+  await page.getByText('1 sale waits to be booked.').waitFor()
+  await shop.send('POST', '/inventory/adjustments', {
+    reason: 'counted',
+    changes: [{ petId: 17, quantity: 9 }],
+  })
+  await page.context().setOffline(false)
+  await page.getByText(/is booked\. Pet number 17 was counted after that/).waitFor()
+  expect(await shop.inStock(17n)).toBe(9)
 })
 
 test('a sale that was booked makes room for the next one, which says why it is not sold', async () => {

@@ -36,6 +36,7 @@ test('leaving the field saves and lets the focus go; another window does not end
 })
 
 test('nothing is undone while a change is being saved', async () => {
+  await shop.setElsewhere(5n, 10)
   const page = await shop.signedIn()
   await shows(page, 5n, 10)
   const release = await holdChanges(page)
@@ -96,6 +97,7 @@ test('a conflict is told of on every view, and Esc leaves what the other one set
 test('Ctrl+Z does nothing while a dialog is open', async () => {
   const page = await shop.signedIn()
   const before = await shop.inStock(9n)
+  await shop.setElsewhere(9n, before)
   await shows(page, 9n, before)
   await typeQuantity(page, 9n, before + 2)
   await page.getByText(`Pet number 9: ${before} → ${before + 2}`).waitFor()

@@ -35,7 +35,8 @@ export class Desk {
       fetch: (url, init) => this.#fetch(url, init),
       retries: 0,
     })
-    this.saving = { client, stock: this.stock, own: this.own, signal: new AbortController().signal }
+    const { signal } = new AbortController()
+    this.saving = { client, stock: this.stock, own: this.own, signal, timeOfAction: Date.now }
     this.editor = new StockEditor(this.saving, this.undo)
     this.bulk = new BulkChanges(this.saving, this.undo)
   }

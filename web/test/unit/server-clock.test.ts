@@ -55,3 +55,12 @@ test('a clock that was set is believed from the next answer on', () => {
   setSystemTime(HERE + 1_000)
   expect(clock.now()).toBe(HERE + 3_600_500)
 })
+
+test('an action happens at the time of the device, unless its clock contradicts the service', () => {
+  setSystemTime(HERE + 200)
+  const clock = new ServerClock()
+  clock.note(dateAt(HERE), HERE, HERE + 100)
+  expect(clock.timeOfAction()).toBe(HERE + 200)
+  clock.note(dateAt(HERE + 3_600_000), HERE + 100, HERE + 200)
+  expect(clock.timeOfAction()).toBeGreaterThan(HERE + 3_599_000)
+})

@@ -9,6 +9,7 @@ import { copyPermissionsToSideFiles, createPrivateFile, inodeOf, isLost } from '
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
 import { freeSpaceCheck } from './free-space.ts'
+import type { LogBackup } from './log-backup.ts'
 import { Checkpointer, FlushQueue, type LogFile, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -69,6 +70,7 @@ interface ServingOptions {
   /** A worker that can write to the database. */
   readonly checkpointWorker: Reader
   readonly maxLogBytes?: number | undefined
+  readonly backup?: LogBackup | undefined
   readonly minFreeBytes?: number | undefined
 }
 
@@ -158,7 +160,7 @@ export class Connection implements SqlDatabase, LongSession {
    */
   flushInBackground(options: ServingOptions): void {
     const { onFlushFailure, onFileLost, checkpointWorker, disk = WAL_DISK } = options
-    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0 } = options
+    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0, backup } = options
     this.#wal = disk.openLog(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
@@ -178,7 +180,7 @@ export class Connection implements SqlDatabase, LongSession {
       inode: inodeOf(this.#path),
       onFileLost,
       queue,
-      checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
+      checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes, backup),
       disk,
       requireFreeSpace: freeSpaceCheck(this.#path, minFreeBytes),
     }

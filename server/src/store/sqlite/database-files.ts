@@ -10,6 +10,7 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
+  rmSync,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -23,6 +24,9 @@ const PERMISSION_BITS = 0o777
 const SERVING_LOCK_TIMEOUT_MS = 200
 /** The offset in a SQLite file of the number that PRAGMA user_version sets. */
 const USER_VERSION_OFFSET = 60
+/** The suffixes of side files that hold part of the contents of a database. */
+export const CONTENT_SUFFIXES = ['-wal', '-journal']
+export const SIDE_SUFFIXES = [...CONTENT_SUFFIXES, '-shm']
 /** Linux follows at most this many symbolic links, one after the other. */
 const MAX_LINKS = 40
 
@@ -125,7 +129,10 @@ export function copyPermissionsToSideFiles(path: string): void {
  */
 export function lockForServing(
   path: string,
-  advice = 'stop that process, or choose another database with DATABASE_URL',
+  {
+    text = 'another process serves this database',
+    advice = 'stop that process, or choose another database with DATABASE_URL',
+  } = {},
 ): { close(): void } {
   const lockPath = `${realPathOf(path)}-serving`
   if (!existsSync(lockPath)) createLockFile(lockPath, path)
@@ -149,10 +156,15 @@ export function lockForServing(
         { cause: error },
       )
     }
-    throw new OpenRefused(`another process serves this database${pidIn(lockPath)}; ${advice}`, {
+    throw new OpenRefused(`${text}${pidIn(lockPath)}; ${advice}`, {
       cause: error,
     })
   }
+}
+
+/** The file next to a database that follows a continuous backup. A service that takes over removes it. */
+export function followerMark(path: string): string {
+  return `${path}-following`
 }
 
 /** Whether a service runs on the database at `path`. */
@@ -170,7 +182,9 @@ export function isServiceRunning(path: string): boolean {
 /** The path of the write-ahead log, if it was deleted while a service runs. Opening the database would create another log. */
 export function deletedWriteAheadLogOf(path: string): string | undefined {
   const logPath = `${realPathOf(path)}-wal`
-  return isServiceRunning(path) && !existsSync(logPath) ? logPath : undefined
+  // A follower holds the lock of a service, too.
+  if (existsSync(logPath) || existsSync(followerMark(path))) return undefined
+  return isServiceRunning(path) ? logPath : undefined
 }
 
 /** If root creates the lock file, the file gets the owner of the database. Otherwise the service could not use it. */
@@ -188,4 +202,21 @@ function createLockFile(lockPath: string, path: string): void {
 function pidIn(lockPath: string): string {
   const bytes = readFileSync(lockPath)
   return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
+}
+
+/** Only the owner may read the copy, whatever the permissions of the original are. */
+export function copyFile(sourcePath: string, targetPath: string): void {
+  createPrivateFile(targetPath, { mustBeNew: true })
+  const source = openSync(sourcePath, 'r')
+  const target = openSync(targetPath, 'r+')
+  try {
+    copyBytes(source, target)
+  } finally {
+    closeSync(source)
+    closeSync(target)
+  }
+}
+
+export function removeDatabase(path: string): void {
+  for (const suffix of ['', ...SIDE_SUFFIXES]) rmSync(path + suffix, { force: true })
 }

@@ -1,51 +1,65 @@
-import type { ChangeFilter, Reason, RecentChange } from '@petstore/client'
-import { useState } from 'preact/compat'
+import type { RecordedReason } from '@petstore/client'
+import { useReadable } from '../data/observable.ts'
 import { REASON_WORDS } from '../data/reason-words.ts'
-import { fold } from '../data/stock/search-text.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { PetFilter } from '../scanner/pet-filter.tsx'
+import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { Combobox } from '../ui/combobox.tsx'
 import { TextField } from '../ui/field.tsx'
 import { SelectField } from '../ui/select-field.tsx'
 
 export interface ActivityFilter {
-  /** A part of the name of a key. */
+  readonly kind: 'stock' | 'pets'
+  /** The id of a key. */
   readonly who: string
-  readonly reason: Reason | ''
+  /** Of changes of the stock, like `reference`. */
+  readonly reason: RecordedReason | ''
+  readonly reference: string
   /** Local days, such as 2026-11-16. The whole last day is included. */
   readonly from: string
   readonly to: string
   readonly petId: bigint | undefined
 }
 
-const NO_FILTER: ActivityFilter = { who: '', reason: '', from: '', to: '', petId: undefined }
+const NO_FILTER: ActivityFilter = {
+  kind: 'stock',
+  who: '',
+  reason: '',
+  reference: '',
+  from: '',
+  to: '',
+  petId: undefined,
+}
 
 // The cast is safe: `REASON_WORDS` has every reason and nothing else.
-const REASONS = Object.keys(REASON_WORDS) as readonly Reason[]
+const REASONS = Object.keys(REASON_WORDS) as readonly RecordedReason[]
 
 export function isFilteringActivity(filter: ActivityFilter): boolean {
-  return toAddress(filter) !== ''
+  return toAddress({ ...filter, kind: 'stock' }) !== ''
 }
 
-export function queryOf({ reason, from, to, petId }: ActivityFilter): ChangeFilter {
-  return { reason: reason || undefined, since: startOf(from, 0), until: startOf(to, 1), petId }
-}
-
-type Event = Pick<RecentChange, 'petId' | 'at' | 'reason'>
-
-export function fitsQuery({ petId, reason, at }: Event, query: ChangeFilter): boolean {
-  const time = Date.parse(at)
-  return (
-    (query.petId === undefined || query.petId === petId) &&
-    (query.reason === undefined || query.reason === reason) &&
-    (query.since === undefined || time >= Date.parse(query.since)) &&
-    (query.until === undefined || time < Date.parse(query.until))
-  )
+export function queryOf({ who, reason, reference, from, to, petId }: ActivityFilter) {
+  return {
+    keyId: who || undefined,
+    reason: reason || undefined,
+    reference: reference.trim() || undefined,
+    since: startOf(from, 0),
+    until: startOf(to, 1),
+    petId,
+  }
 }
 
 /** The filter in the address of the page, so that a reload and a link restore it. */
-export function toAddress({ who, reason, from, to, petId }: ActivityFilter): string {
-  const parts = { who: who.trim(), reason, from, to, pet: petId === undefined ? '' : String(petId) }
+export function toAddress({ kind, who, reason, reference, from, to, petId }: ActivityFilter): string {
+  const parts = {
+    show: kind === 'pets' ? kind : '',
+    who,
+    reason,
+    reference: reference.trim(),
+    from,
+    to,
+    pet: petId === undefined ? '' : String(petId),
+  }
   return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== '')).toString()
 }
 
@@ -57,8 +71,10 @@ export function fromAddress(query: string | undefined): ActivityFilter {
   }
   const pet = parts.get('pet') ?? ''
   return {
+    kind: parts.get('show') === 'pets' ? 'pets' : 'stock',
     who: parts.get('who') ?? '',
     reason: REASONS.find((reason) => reason === parts.get('reason')) ?? '',
+    reference: parts.get('reference') ?? '',
     from: day('from'),
     to: day('to'),
     petId: /^-?\d{1,18}$|^-?[1-8]\d{18}$/.test(pet) ? BigInt(pet) : undefined,
@@ -72,7 +88,10 @@ function startOf(day: string, daysAfter: number): string | undefined {
   return year === undefined || Number.isNaN(start.getTime()) ? undefined : start.toISOString()
 }
 
-const MAX_OPTIONS = 8
+const KIND_OPTIONS = [
+  { value: 'stock', label: 'Stock' },
+  { value: 'pets', label: 'Edits of pets' },
+] as const
 const REASON_OPTIONS = [
   { value: '' as const, label: 'Any' },
   ...REASONS.map((value) => ({ value, label: REASON_WORDS[value] })),
@@ -80,23 +99,37 @@ const REASON_OPTIONS = [
 
 interface Props {
   readonly filter: ActivityFilter
-  /** The names of the keys that occur in the loaded changes. */
-  readonly people: readonly string[]
   readonly onChange: (filter: ActivityFilter) => void
 }
 
-export function ActivityFilters({ filter, people, onChange }: Props) {
+export function ActivityFilters({ filter, onChange }: Props) {
   const change = (changes: Partial<ActivityFilter>) => onChange({ ...filter, ...changes })
   return (
     <search className="activity-filters">
-      <PetFilter petId={filter.petId} onPick={(petId) => change({ petId })} />
-      <WhoFilter who={filter.who} people={people} onChange={(who) => change({ who })} />
       <SelectField
-        label="Reason"
-        options={REASON_OPTIONS}
-        value={filter.reason}
-        onChange={(reason) => change({ reason })}
+        label="Show"
+        options={KIND_OPTIONS}
+        value={filter.kind}
+        onChange={(kind) => change({ kind, reason: '', reference: '' })}
       />
+      <PetFilter petId={filter.petId} onPick={(petId) => change({ petId })} />
+      <WhoFilter who={filter.who} onChange={(who) => change({ who })} />
+      {filter.kind === 'stock' && (
+        <>
+          <SelectField
+            label="Reason"
+            options={REASON_OPTIONS}
+            value={filter.reason}
+            onChange={(reason) => change({ reason })}
+          />
+          <TextField
+            label="Reference"
+            value={filter.reference}
+            maxLength={MAX_REFERENCE_LENGTH}
+            onChange={(reference) => change({ reference })}
+          />
+        </>
+      )}
       <TextField
         label="From"
         type="date"
@@ -105,39 +138,30 @@ export function ActivityFilters({ filter, people, onChange }: Props) {
         onChange={(from) => change({ from })}
       />
       <TextField label="To" type="date" isNumber value={filter.to} onChange={(to) => change({ to })} />
-      {isFilteringActivity(filter) && <Button onClick={() => onChange(NO_FILTER)}>Show all</Button>}
+      {isFilteringActivity(filter) && (
+        <Button onClick={() => onChange({ ...NO_FILTER, kind: filter.kind })}>Show all</Button>
+      )}
     </search>
   )
 }
 
 interface WhoFilterProps {
   readonly who: string
-  readonly people: readonly string[]
   readonly onChange: (who: string) => void
 }
 
-/** Filters while the user types, by a part of the name. */
-function WhoFilter({ who, people, onChange }: WhoFilterProps) {
-  const [isOpen, setOpen] = useState(false)
-  const part = fold(who.trim())
-  const matching = part === '' ? [] : people.filter((name) => fold(name).includes(part))
+function WhoFilter({ who, onChange }: WhoFilterProps) {
+  const names = useReadable(useSession().keyNames)
+  const known = names.has(who) || who === '' ? [...names] : [...names, [who, who] as const]
+  const options = known
+    .map(([value, label]) => ({ value, label }))
+    .sort((one, other) => one.label.localeCompare(other.label))
   return (
-    <Combobox
+    <SelectField
       label="Who"
-      noun="people"
-      placeholder="Anybody"
-      text={who}
-      onType={(text) => {
-        setOpen(true)
-        onChange(text)
-      }}
-      onBlur={() => setOpen(false)}
-      onEnter={() => setOpen(false)}
-      options={(isOpen ? matching.slice(0, MAX_OPTIONS) : []).map((name) => ({ key: name, content: name }))}
-      onPick={({ key }) => {
-        setOpen(false)
-        onChange(key)
-      }}
+      options={[{ value: '', label: 'Anybody' }, ...options]}
+      value={who}
+      onChange={onChange}
     />
   )
 }

@@ -1,10 +1,9 @@
 import { Draft, type DraftFormat } from '../data/draft.ts'
 import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
-import { type Batch, MAX_CHANGES } from '../data/stock/adjustment-batch.ts'
+import { type Batch, MAX_CHANGES, type QuantityChange } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
-import type { QuantityChange } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
 import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
@@ -18,8 +17,6 @@ export interface CountHead {
 }
 
 export interface AppliedBatch {
-  readonly at: number
-  readonly reference: string | undefined
   readonly changes: readonly QuantityChange[]
 }
 
@@ -160,19 +157,21 @@ export class CountDraft extends Draft<CountEntry, CountHead> {
   async #sendBatch(batch: Batch): Promise<boolean> {
     const result = await this.send(batch, (changes) => {
       this.#markApplied(changes)
-      const { reference } = batch.purpose
-      this.applied.set([...this.applied.get(), { at: Date.now(), reference, changes }])
+      this.applied.set([...this.applied.get(), { changes }])
     })
     if (result === 'refused') this.#settleRefused(batch)
     return result === 'made' || result === 'refused'
   }
 
   /** A pet that was counted again in the meantime is not applied yet. */
-  #markApplied(changes: readonly Pick<QuantityChange, 'petId' | 'after'>[]): void {
+  #markApplied(
+    changes: readonly (Pick<QuantityChange, 'petId' | 'after'> & Partial<QuantityChange>)[],
+  ): void {
     const { lines } = this.get()
     this.setLines(
-      changes.flatMap(({ petId, after }): [bigint, CountEntry][] => {
-        if (lines.get(petId)?.quantity !== after) return []
+      changes.flatMap(({ petId, after, effect }): [bigint, CountEntry][] => {
+        const isSettled = effect === 'superseded' || lines.get(petId)?.quantity === after
+        if (!isSettled) return []
         return [[petId, { quantity: after, expected: after, isApplied: true }]]
       }),
     )

@@ -1,4 +1,5 @@
 import type { FormEvent, ReactNode } from 'preact/compat'
+import { lateWords } from '../data/late-words.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
@@ -90,7 +91,7 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
         {petsWords(counted.length)} counted
         {uncounted > 0 && uncountedWords(uncounted)}
       </p>
-      {!isBusy && (failure !== undefined || phase === 'unsettled' || phase === 'forgotten') && (
+      {!isBusy && (failure !== undefined || phase === 'unsettled') && (
         <p className="notice notice--negative" role="alert">
           {failure} {phase !== 'open' && 'Not sure it was saved. Check now; it is never counted twice.'}
         </p>
@@ -176,6 +177,7 @@ function MorePets({ count }: { readonly count: number }) {
 
 /** An adjustment has at most 1,000 pets, so a large count is made by several. Each can be undone. */
 function AppliedNotice({ count, pets }: { readonly count: CountDraft; readonly pets: number }) {
+  const { stock } = useSession()
   const applied = useReadable(count.applied)
   if (pets === 0) return null
   const corrected = applied.reduce((sum, batch) => sum + correctedIn(batch).length, 0)
@@ -186,13 +188,12 @@ function AppliedNotice({ count, pets }: { readonly count: CountDraft; readonly p
       </strong>
       <ul className="stack number">
         {applied.map((batch, index) => (
-          <li key={batch.at} className="cluster">
-            Adjustment {index + 1}: {adjustmentWords(batch)}
-            {correctedIn(batch).length > 0 && (
+          <li key={String(batch.changes[0]?.adjustmentId)} className="cluster">
+            Adjustment {index + 1}: {adjustmentWords(batch, (petId) => stock.nameOf(petId))}
+            {batch.changes[0]?.adjustmentId !== undefined && (
               <UndoAdjustment
                 what={`adjustment ${index + 1}`}
-                changes={batch.changes}
-                purpose={{ reason: 'counted', reference: batch.reference, at: batch.at }}
+                adjustmentId={batch.changes[0].adjustmentId}
                 onUndone={() => count.reopen(batch)}
               />
             )}
@@ -207,11 +208,12 @@ function correctedIn({ changes }: AppliedBatch): AppliedBatch['changes'] {
   return changes.filter(({ before, after }) => before !== after)
 }
 
-function adjustmentWords(batch: AppliedBatch): string {
+function adjustmentWords(batch: AppliedBatch, nameOf: (petId: bigint) => string): string {
   const corrected = correctedIn(batch)
   const difference = corrected.reduce((sum, { before, after }) => sum + after - before, 0)
   const correctedWords = `${corrected.length.toLocaleString('en')} corrected by ${signed(difference)}`
-  return `${petsWords(batch.changes.length)}, ${correctedWords}`
+  const late = lateWords(batch.changes, nameOf)
+  return `${petsWords(batch.changes.length)}, ${correctedWords}${late === undefined ? '' : `. ${late}`}`
 }
 
 interface ChangedProps {

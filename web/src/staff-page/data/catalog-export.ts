@@ -43,7 +43,7 @@ async function loadPets(
   for await (const { id, name } of client.categories.list({ limit: PETS_PER_PAGE })) categories.set(id, name)
   const pets: FilePet[] = []
   for await (const row of client.inventory.search({ ...query, limit: PETS_PER_PAGE })) {
-    const { petId: id, name, categoryId, status, quantity, barcode, ownLowStockAt } = row
+    const { petId: id, name, categoryId, status, quantity, barcode, ownLowStockAt, metadata } = row
     if (shown?.has(id) === false) continue
     pets.push({
       id,
@@ -53,6 +53,7 @@ async function loadPets(
       quantity,
       barcode: barcode ?? null,
       lowStockAt: ownLowStockAt ?? null,
+      metadata: metadata === undefined ? null : JSON.stringify(metadata),
       category: categories.get(categoryId) ?? '',
     } satisfies Record<keyof FilePet, unknown>)
   }

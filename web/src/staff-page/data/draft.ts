@@ -5,14 +5,13 @@ import { State } from './observable.ts'
 import {
   type Batch,
   GONE,
-  isRemembered,
   newBatch,
+  type QuantityChange,
   type RowChange,
   refusedOf,
   sendBatch,
 } from './stock/adjustment-batch.ts'
 import type { SaveContext } from './stock/own-request.ts'
-import type { QuantityChange } from './stock/undo-history.ts'
 
 /** How the browser keeps a draft, and why its changes are made. */
 export interface DraftFormat<Line, Head> {
@@ -35,11 +34,8 @@ export interface DraftState<Line, Head> {
   readonly version: number
   /** The batch whose response has not arrived. */
   readonly sent: Batch | undefined
-  /**
-   * `sending` until the response arrives; `unsettled` if it was lost, so that the changes may have been made;
-   * `forgotten` if the Idempotency-Key has expired since, so that sending the batch again could make the changes twice.
-   */
-  readonly phase: 'open' | 'sending' | 'unsettled' | 'forgotten'
+  /** `sending` until the response arrives; `unsettled` if it was lost, so that the changes may have been made. */
+  readonly phase: 'open' | 'sending' | 'unsettled'
   /** Why the last batch was not saved. */
   readonly failure: string | undefined
   /** Why the service refused single pets. */
@@ -110,12 +106,9 @@ export abstract class Draft<Line, Head> extends State<DraftState<Line, Head>> {
   }
 
   protected newBatch(changes: readonly RowChange[], reference: string | undefined): Batch {
-    return newBatch(changes, { reason: this.#format.reason, reference })
-  }
-
-  /** The batch without a response is known not to have been made. */
-  protected forgetSent(): void {
-    this.#keepHead({ sent: undefined, phase: 'open', failure: undefined })
+    const batch = newBatch(changes, { reason: this.#format.reason, reference })
+    const now = this.saving.timeOfAction()
+    return { ...batch, madeAt: now, occurredAt: now }
   }
 
   /** Sends a batch. `onMade` updates the draft before the batch is forgotten. */
@@ -167,8 +160,7 @@ export abstract class Draft<Line, Head> extends State<DraftState<Line, Head>> {
   #readHead(): Pick<DraftState<Line, Head>, 'head' | 'sent' | 'phase'> {
     const fields = keptFields(this.#kept.read(HEAD))
     const sent = this.#readBatch(fields.sent)
-    const sentPhase = sent !== undefined && isRemembered(sent) ? 'unsettled' : 'forgotten'
-    return { head: this.#format.readHead(fields), sent, phase: sent === undefined ? 'open' : sentPhase }
+    return { head: this.#format.readHead(fields), sent, phase: sent === undefined ? 'open' : 'unsettled' }
   }
 
   #readLines(): Map<bigint, Line> {
@@ -208,7 +200,14 @@ export abstract class Draft<Line, Head> extends State<DraftState<Line, Head>> {
       return undefined
     }
     const purpose = { reason: this.#format.reason, reference: keptText(reference) || undefined }
-    return { changes: changes.flatMap(readChange), purpose, idempotencyKey, madeAt, isRepeat: true }
+    return {
+      changes: changes.flatMap(readChange),
+      purpose,
+      idempotencyKey,
+      madeAt,
+      occurredAt: madeAt,
+      isRepeat: true,
+    }
   }
 }
 

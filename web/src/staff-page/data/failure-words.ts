@@ -12,6 +12,7 @@ const WORDS: FailureWords = {
   connection_failed: 'The service cannot be reached. Check the connection and try again.',
   service_unavailable: 'The service is not available at the moment. Try again soon.',
   insufficient_stock: 'There are not that many in stock.',
+  too_late: 'It happened too long ago to be booked at its time. Try again to book it as of now.',
 }
 
 const MAY_NOT_CHANGE_PETS = 'This key may not change pets. Sign in with one that may.'

@@ -4,15 +4,15 @@ import type { LiveChanges } from './history/live-changes.ts'
 import { State, useReadable } from './observable.ts'
 import { isOutage, RETRY_AFTER_OUTAGE_MS } from './outage.ts'
 
-export interface ListPage<Row, Cursor = string> {
+export interface ListPage<Row> {
   readonly items: readonly Row[]
   /** Where the next page begins; `undefined` after the last page. */
-  readonly next?: Cursor | undefined
+  readonly next?: string | undefined
 }
 
-export interface ListSource<Row, Event = never, Cursor = string> {
+export interface ListSource<Row, Event = never> {
   /** Loads a page; the first one without a cursor. */
-  readonly load: (cursor: Cursor | undefined, signal: AbortSignal) => Promise<ListPage<Row, Cursor>>
+  readonly load: (cursor: string | undefined, signal: AbortSignal) => Promise<ListPage<Row>>
   readonly keyOf: (row: Row) => string | bigint
   /** The list is loaded again after an event. */
   readonly events?: LiveChanges<Event> | undefined
@@ -27,12 +27,12 @@ export interface ListSource<Row, Event = never, Cursor = string> {
   readonly failureWords?: (error: unknown) => string
 }
 
-export interface ListSnapshot<Row, Cursor = string> {
+export interface ListSnapshot<Row> {
   readonly rows: readonly Row[]
   readonly phase: 'loading' | 'ready' | 'failed'
   readonly failure: string | undefined
   /** Where the next page begins; `undefined` if all pages are loaded. */
-  readonly next: Cursor | undefined
+  readonly next: string | undefined
   readonly isLoading: boolean
   readonly isLoadingMore: boolean
 }
@@ -45,8 +45,8 @@ const RELOAD_EVERY_MS = 2_000
 const MAX_RELOADED = 1_000
 
 /** A list that is loaded page by page, and again when an event may have changed it. */
-export class LiveList<Row, Event = never, Cursor = string> extends State<ListSnapshot<Row, Cursor>> {
-  #source: ListSource<Row, Event, Cursor>
+export class LiveList<Row, Event = never> extends State<ListSnapshot<Row>> {
+  #source: ListSource<Row, Event>
   #ending = new AbortController()
   #unsubscribe = () => {}
   /** Loads run one after the other, so that pages fit together. */
@@ -61,7 +61,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
   #requests = 1
   #reloadTimer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(source: ListSource<Row, Event, Cursor>) {
+  constructor(source: ListSource<Row, Event>) {
     super({
       rows: [],
       phase: 'loading',
@@ -74,7 +74,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
   }
 
   /** Loads the list and follows its events. With another source, the old rows stay until the new ones are loaded. */
-  follow(source: ListSource<Row, Event, Cursor> = this.#source): void {
+  follow(source: ListSource<Row, Event> = this.#source): void {
     this.stop()
     this.#source = source
     this.#ending = new AbortController()
@@ -150,7 +150,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
     return load
   }
 
-  async #load(signal: AbortSignal, read: () => Promise<ListPage<Row, Cursor>>): Promise<void> {
+  async #load(signal: AbortSignal, read: () => Promise<ListPage<Row>>): Promise<void> {
     const { phase } = this.get()
     this.#set({ isLoading: true, phase: phase === 'ready' ? 'ready' : 'loading' })
     const done = { isLoading: false, isLoadingMore: false }
@@ -167,7 +167,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
   }
 
   /** The first rows, as many as are shown. They are read again if the user changes one meanwhile. */
-  async #loadAgain(signal: AbortSignal): Promise<ListPage<Row, Cursor>> {
+  async #loadAgain(signal: AbortSignal): Promise<ListPage<Row>> {
     const { load, isLog = false } = this.#source
     const { phase, rows } = this.get()
     const version = this.#version
@@ -184,7 +184,7 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
   }
 
   /** Keeps the older rows if the page reaches down to them. Otherwise there would be a gap. */
-  #joinLog({ items, next }: ListPage<Row, Cursor>): ListPage<Row, Cursor> {
+  #joinLog({ items, next }: ListPage<Row>): ListPage<Row> {
     const { keyOf } = this.#source
     const { rows, next: oldNext } = this.get()
     const oldest = items.at(-1)
@@ -206,31 +206,27 @@ export class LiveList<Row, Event = never, Cursor = string> extends State<ListSna
     this.#reloadTimer ??= setTimeout(() => void this.reload(), wait)
   }
 
-  #set(changes: Partial<ListSnapshot<Row, Cursor>>): void {
+  #set(changes: Partial<ListSnapshot<Row>>): void {
     this.setValue({ ...this.get(), ...changes })
   }
 }
 
 /** A list for as long as the component is mounted. `source` must stay the same object for the same list. */
-export function useLiveList<Row, Event, Cursor>(
-  source: ListSource<Row, Event, Cursor>,
-): LiveList<Row, Event, Cursor> {
-  const list = useMemo(() => new LiveList<Row, Event, Cursor>(source), [source])
+export function useLiveList<Row, Event>(source: ListSource<Row, Event>): LiveList<Row, Event> {
+  const list = useMemo(() => new LiveList<Row, Event>(source), [source])
   return useFollowed(list, source)
 }
 
 /** Like `useLiveList`, but the old rows stay until the rows of another source are loaded. */
-export function useSearchedList<Row, Event, Cursor>(
-  source: ListSource<Row, Event, Cursor>,
-): LiveList<Row, Event, Cursor> {
-  const [list] = useState(() => new LiveList<Row, Event, Cursor>(source))
+export function useSearchedList<Row, Event>(source: ListSource<Row, Event>): LiveList<Row, Event> {
+  const [list] = useState(() => new LiveList<Row, Event>(source))
   return useFollowed(list, source)
 }
 
-function useFollowed<Row, Event, Cursor>(
-  list: LiveList<Row, Event, Cursor>,
-  source: ListSource<Row, Event, Cursor>,
-): LiveList<Row, Event, Cursor> {
+function useFollowed<Row, Event>(
+  list: LiveList<Row, Event>,
+  source: ListSource<Row, Event>,
+): LiveList<Row, Event> {
   useEffect(() => {
     list.follow(source)
     return () => list.stop()

@@ -1,7 +1,7 @@
-import type { Reason } from '@petstore/client'
+import type { RecordedReason } from '@petstore/client'
 import type { Change } from './history/change-log.ts'
 
-export const REASON_WORDS: Readonly<Record<Reason, string>> = {
+export const REASON_WORDS: Readonly<Record<RecordedReason, string>> = {
   received: 'Received',
   returned: 'Returned',
   sold: 'Sold',
@@ -9,6 +9,7 @@ export const REASON_WORDS: Readonly<Record<Reason, string>> = {
   lost: 'Lost',
   counted: 'Counted',
   corrected: 'Corrected',
+  correction: 'Undone',
 }
 
 /** The reason of a change, such as `Sold · order 17`; `undefined` if it has none. */

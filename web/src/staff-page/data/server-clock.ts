@@ -15,6 +15,12 @@ export class ServerClock {
     return Date.now() + (Number.isFinite(ahead) ? ahead : 0)
   }
 
+  /** When something happens on this device: by its own clock, unless that contradicts the service. */
+  readonly timeOfAction = (): number => {
+    const isRight = this.#least <= 0 && this.#most >= 0
+    return isRight ? Date.now() : Math.floor(this.now())
+  }
+
   /** Adds the header `Date` of a response. `sentAt` is the time of its request by this machine's clock. */
   note(date: string | null, sentAt: number, receivedAt = Date.now()): void {
     const time = date === null ? Number.NaN : Date.parse(date)

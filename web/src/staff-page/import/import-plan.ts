@@ -200,6 +200,7 @@ function newPetOf(row: FileLine['pet'], category: RowCategory): PetFields {
     categoryId: category.id,
     barcode: barcode ?? undefined,
     lowStockAt: lowStockAt ?? undefined,
+    metadata: undefined,
   } satisfies Record<keyof PetUpsert, unknown>
 }
 
@@ -213,6 +214,8 @@ function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory):
     status: changed(row.status, known.status),
     barcode: changed(row.barcode, known.barcode),
     lowStockAt: changed(row.lowStockAt, known.lowStockAt),
+    // An update keeps the metadata.
+    metadata: undefined,
   } satisfies Record<Exclude<keyof PetUpsert, 'quantity'>, unknown>
 }
 

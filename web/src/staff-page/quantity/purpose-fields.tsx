@@ -1,8 +1,8 @@
 import type { Reason } from '@petstore/client'
 import { REASON_WORDS } from '../data/reason-words.ts'
 
-/** Shorter than the service allows, so that the reference of an undo can name it. */
-export const MAX_REFERENCE_LENGTH = 190
+/** The limit of the service. */
+export const MAX_REFERENCE_LENGTH = 200
 /** Includes halves of surrogate pairs. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]+/gu
 

@@ -1,10 +1,10 @@
 import type { EditState } from '../data/stock/stock-editor.ts'
 import { petName, type StockRow } from '../data/stock/stock-model.ts'
-import { undoLast } from '../data/stock/undo-last.ts'
-import { hideToast, showToast } from '../data/toasts.ts'
+import { hideToast, showProblem, showToast } from '../data/toasts.ts'
 import type { Session } from '../session/session.ts'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
+import { petsWords } from '../ui/words.ts'
 import { isImplausible, quantityAfter, type TypedChange } from './typed-change.ts'
 
 /** Saves a typed change over the state that the user saw, and offers to undo it. `false` if the user took it back. */
@@ -53,12 +53,15 @@ export async function undoLastChange(session: Session): Promise<void> {
     showToast({ name: 'undo', text: 'A change is still being saved. Undo it once it is.' })
     return
   }
-  const step = await undoLast(session)
-  const [change, ...others] = step?.changes ?? []
-  if (change === undefined || others.length > 0) return
-  const row = session.stock.find(change.petId)
-  showToast({
-    name: 'change',
-    text: `Undone. ${row === undefined ? change.petId : petName(row)} is back at ${wholeNumber(change.before)}.`,
-  })
+  const result = await session.undo.undoLast(session.saving)
+  if (result === undefined) return
+  const { step, outcome } = result
+  if (outcome.type === 'failed') return showProblem('undo', `Not undone. ${outcome.why}`)
+  if (outcome.type === 'already_reversed') return showToast({ name: 'undo', text: 'It was undone before.' })
+  const [item] = outcome.reversal.items
+  const text =
+    step.changes.length === 1 && item !== undefined
+      ? `${session.stock.nameOf(item.petId)} is back at ${wholeNumber(item.quantity)}.`
+      : `Stock updated for ${petsWords(step.changes.length)}.`
+  showToast({ name: 'change', text: `Undone. ${text}` })
 }

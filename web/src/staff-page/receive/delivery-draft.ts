@@ -1,10 +1,10 @@
 import { Draft, type DraftFormat } from '../data/draft.ts'
 import { KeptWork, keptCount, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
-import { MAX_CHANGES } from '../data/stock/adjustment-batch.ts'
+import { MAX_CHANGES, type QuantityChange } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
-import type { QuantityChange, UndoHistory, UndoStep } from '../data/stock/undo-history.ts'
+import type { UndoHistory, UndoStep } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
 import { isImplausible } from '../quantity/typed-change.ts'
 import type { KeyOwner } from '../session/session.ts'
@@ -24,7 +24,6 @@ export interface OpenLine {
 export interface Received {
   readonly pieces: number
   readonly reference: string | undefined
-  readonly at: number
   readonly changes: readonly QuantityChange[]
   readonly step: UndoStep | undefined
 }
@@ -106,21 +105,16 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   /** Books the whole delivery by one adjustment, or finds out what became of it if the response was lost. */
   async book(): Promise<void> {
     const { lines, head, phase, sent } = this.get()
-    if (phase === 'sending' || phase === 'forgotten' || lines.size === 0) return
+    if (phase === 'sending' || lines.size === 0) return
     const changes = Array.from(lines, ([petId, delta]) => ({ petId, delta }))
     const batch = sent ?? this.newBatch(changes, readReference(head?.reference ?? ''))
     await this.send(batch, (made) => {
       const { reference } = batch.purpose
-      const pieces = made.reduce((sum, { before, after }) => sum + after - before, 0)
-      const step = this.#undo.record(made, reference)
+      const pieces = piecesOf(this.get().lines)
+      const step = this.#undo.record(made)
       this.clear()
-      this.received.set({ pieces, reference, at: Date.now(), changes: made, step })
+      this.received.set({ pieces, reference, changes: made, step })
     })
-  }
-
-  bookAgain(): Promise<void> {
-    this.forgetSent()
-    return this.book()
   }
 
   /** Whether the amount is so large that it may be a mistake. */

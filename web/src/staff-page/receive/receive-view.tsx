@@ -1,6 +1,6 @@
 import { type RefObject, useRef, useState } from 'preact/compat'
+import { lateWords } from '../data/late-words.ts'
 import { useReadable } from '../data/observable.ts'
-import { momentWords } from '../data/time-words.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
@@ -42,7 +42,7 @@ function Delivery({ owner, section }: Props) {
   const [isReviewing, setReviewing] = useState(false)
   useStock()
   useLostFocus(section, `${phase} ${lines.size}`)
-  if (phase === 'unsettled' || phase === 'forgotten') return <UnsettledDelivery delivery={delivery} />
+  if (phase === 'unsettled') return <UnsettledDelivery delivery={delivery} />
   const isReview = phase === 'sending' || (isReviewing && lines.size > 0)
   const review = () => {
     delivery.openLine.set(undefined)
@@ -59,7 +59,9 @@ function Delivery({ owner, section }: Props) {
         <DeliveryReview delivery={delivery} onBack={() => setReviewing(false)} />
       ) : (
         <>
-          {received !== undefined && <ReceivedNotice key={received.at} received={received} />}
+          {received !== undefined && (
+            <ReceivedNotice key={String(received.changes[0]?.adjustmentId)} received={received} />
+          )}
           <LineEntry delivery={delivery} />
           <DeliveryList delivery={delivery} onReview={review} />
         </>
@@ -158,14 +160,16 @@ function Line({ delivery, petId, amount }: LineProps) {
 }
 
 function ReceivedNotice({ received }: { readonly received: Received }) {
-  const { pieces, reference, at, changes, step } = received
-  const { undo } = useSession()
+  const { pieces, reference, changes, step } = received
+  const { undo, stock } = useSession()
+  const adjustmentId = changes[0]?.adjustmentId
+  const late = lateWords(changes, (petId) => stock.nameOf(petId))
   const steps = useReadable(undo)
   const [isUndone, setUndone] = useState(false)
   const title = reference === undefined ? 'Received' : `Received ${reference}`
   const amount = `${piecesWords(pieces)} of ${petsWords(changes.length)}`
   // The stock view can undo it as well.
-  const canUndo = step !== undefined && steps.includes(step)
+  const canUndo = step === undefined || steps.includes(step)
   const onUndone = () => {
     setUndone(true)
     if (step !== undefined) undo.take(step)
@@ -174,15 +178,10 @@ function ReceivedNotice({ received }: { readonly received: Received }) {
     <div className="notice notice--accent" role="status">
       <span>
         <strong>{title}</strong>: {amount}{' '}
-        {isUndone ? 'taken out of the stock again.' : `${pieces === 1 ? 'is' : 'are'} in stock now.`}
+        {isUndone ? 'taken out of the stock again.' : `${pieces === 1 ? 'is' : 'are'} in stock now.`} {late}
       </span>
-      {canUndo && !isUndone && (
-        <UndoAdjustment
-          what="the delivery"
-          changes={changes}
-          purpose={{ reason: 'received', reference, at }}
-          onUndone={onUndone}
-        />
+      {canUndo && !isUndone && adjustmentId !== undefined && (
+        <UndoAdjustment what="the delivery" adjustmentId={adjustmentId} onUndone={onUndone} />
       )}
     </div>
   )
@@ -190,34 +189,18 @@ function ReceivedNotice({ received }: { readonly received: Received }) {
 
 /** The delivery was sent and the response was lost. */
 function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
-  const { phase, failure, sent } = useReadable(delivery)
+  const { failure } = useReadable(delivery)
   // Nothing can be added until this is settled.
   useScan(() => {})
   return (
     <div className="card">
       <div className="notice notice--caution" role="alert">
-        {phase === 'unsettled' ? (
-          <>
-            <span className="grow">
-              {failure} <strong>Not sure it was saved.</strong> Check now; it is never counted twice.
-            </span>
-            <Button tone="primary" onClick={() => void delivery.book()}>
-              Check now
-            </Button>
-          </>
-        ) : (
-          <>
-            <span className="grow">
-              <strong>
-                This delivery was sent {sent === undefined ? 'before' : momentWords(sent.madeAt)}, and no
-                answer came.
-              </strong>{' '}
-              That is too long ago to check. Look at the history of one of its pets: was it received?
-            </span>
-            <Button onClick={() => delivery.clear()}>Yes, it was received</Button>
-            <Button onClick={() => void delivery.bookAgain()}>No, receive it now</Button>
-          </>
-        )}
+        <span className="grow">
+          {failure} <strong>Not sure it was saved.</strong> Check now; it is never counted twice.
+        </span>
+        <Button tone="primary" onClick={() => void delivery.book()}>
+          Check now
+        </Button>
       </div>
       <DeliveryTable delivery={delivery} />
     </div>

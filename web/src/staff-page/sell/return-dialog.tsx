@@ -1,131 +1,99 @@
-import { isPetstoreError } from '@petstore/client'
-import { useRef, useState } from 'preact/compat'
-import { failureWords } from '../data/failure-words.ts'
-import type { SaveContext } from '../data/stock/own-request.ts'
-import { showToast } from '../data/toasts.ts'
-import { readQuantity } from '../quantity/typed-change.ts'
-import { useSession } from '../session/session-context.ts'
-import { Button } from '../ui/button.tsx'
+import type { Adjustment } from '@petstore/client'
+import { useEffect, useMemo, useState } from 'preact/compat'
+import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
+import { type ListPage, type ListSource, useSearchedList } from '../data/live-list.ts'
+import { useReadable } from '../data/observable.ts'
+import { momentWords } from '../data/time-words.ts'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
+import { useSession, useStock } from '../session/session-context.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
-import { useAttempt } from '../ui/use-attempt.ts'
-import { piecesWords } from '../ui/words.ts'
+import { useDebounced } from '../ui/hooks.ts'
+import { Empty, ListFrame } from '../ui/list-frame.tsx'
 
-/** What was sold with a receipt and has not come back yet. */
-interface SoldPet {
-  readonly petId: bigint
-  readonly sold: number
-  readonly returned: number
+const SALES_PER_PAGE = 10
+const SEARCH_AFTER_MS = 300
+
+/** Takes back a sale, whole or in part: a list of recent sales, then the lines of one. */
+export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
+  const [saleId, setSaleId] = useState<bigint>()
+  if (saleId !== undefined) return <AdjustmentDialog adjustmentId={saleId} isReturn onClose={onClose} />
+  return <RecentSales onPick={setSaleId} onClose={onClose} />
 }
 
-const PAGE_SIZE = 1_000
+interface RecentSalesProps {
+  readonly onPick: (saleId: bigint) => void
+  readonly onClose: () => void
+}
 
-/** Takes back a receipt, whole or in part. */
-export function ReturnDialog({ onClose }: { readonly onClose: () => void }) {
-  const { saving, stock } = useSession()
+function RecentSales({ onPick, onClose }: RecentSalesProps) {
+  const { client, stock, keyNames } = useSession()
   const [receipt, setReceipt] = useState('')
-  const [pets, setPets] = useState<readonly SoldPet[]>()
-  const [amounts, setAmounts] = useState<ReadonlyMap<bigint, string>>(new Map())
-  const { failure, setFailure, isBusy, attempt } = useAttempt(returnFailure)
-  /** The same key as long as the same units are returned, so that a lost response does not return them twice. */
-  const sent = useRef({ text: '', idempotencyKey: '' })
-
-  const find = async () => {
-    const found = await findReceipt(saving, receipt.trim())
-    setReceipt(found.receipt)
-    setPets(found.pets)
-    setAmounts(new Map())
-    if (found.pets.length === 0) setFailure(`No sale has the receipt ${receipt.trim()}.`)
-  }
-  const changes = (pets ?? []).flatMap(({ petId, sold, returned }) => {
-    const delta = readQuantity(amounts.get(petId) ?? '') ?? 0
-    return delta > 0 && delta <= sold - returned ? [{ petId, delta }] : []
-  })
-  const pieces = changes.reduce((sum, { delta }) => sum + delta, 0)
-  const takeBack = async (close: () => void) => {
-    const text = changes.map(({ petId, delta }) => `${petId}:${delta}`).join()
-    if (sent.current.text !== text) sent.current = { text, idempotencyKey: crypto.randomUUID() }
-    const adjustment = { reason: 'returned', reference: receipt.trim(), changes } as const
-    const { idempotencyKey } = sent.current
-    await saving.client.inventory.adjust(adjustment, { idempotencyKey, signal: saving.signal })
-    showToast({ name: 'sale', text: `Returned ${piecesWords(pieces)} of receipt ${receipt.trim()}.` })
-    close()
-  }
-  const isFound = pets !== undefined && pieces > 0
-  const submit = (close: () => void) => void attempt(isFound ? () => takeBack(close) : find)
-  return (
-    <Dialog
-      title="Return"
-      closeLabel="Cancel"
-      submitButton={
-        <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={receipt.trim() === ''}>
-          {isFound ? `Return ${piecesWords(pieces)}` : 'Find the receipt'}
-        </Button>
+  const typed = useDebounced(receipt.trim(), SEARCH_AFTER_MS)
+  useStock()
+  const list = useSearchedList(
+    useMemo((): ListSource<Adjustment> => {
+      const load = (reference: string | undefined, cursor: string | undefined, signal: AbortSignal) =>
+        client.adjustments.list({ reason: 'sold', reference, limit: SALES_PER_PAGE, cursor, signal })
+      return {
+        keyOf: ({ id }) => id,
+        load: async (cursor, signal): Promise<ListPage<Adjustment>> => {
+          if (typed === '') return load(undefined, cursor, signal)
+          // The service compares receipts exactly, but people type them in any case.
+          for (const reference of new Set([typed, typed.toUpperCase(), typed.toLowerCase()])) {
+            const page = await load(reference, cursor, signal)
+            if (page.items.length > 0) return page
+          }
+          return { items: [] }
+        },
       }
-      onClose={onClose}
-      onSubmit={submit}
-    >
+    }, [client, typed]),
+  )
+  const { rows } = list.get()
+  const names = useReadable(keyNames)
+  useEffect(() => void keyNames.load(rows.map(({ keyId }) => keyId)), [keyNames, rows])
+  return (
+    <Dialog title="Return" closeLabel="Cancel" onClose={onClose}>
       <TextField
         label="Receipt"
         value={receipt}
-        maxLength={200}
+        maxLength={MAX_REFERENCE_LENGTH}
         autoFocus
-        onChange={(text) => {
-          setReceipt(text)
-          setPets(undefined)
-        }}
+        onChange={setReceipt}
       />
-      <p className="negative small" role="alert">
-        {failure}
-      </p>
-      {pets?.map(({ petId, sold, returned }) => (
-        <TextField
-          key={String(petId)}
-          label={stock.nameOf(petId)}
-          hint={`${sold} sold${returned > 0 ? `, ${returned} returned before` : ''}`}
-          problem={problemOf(amounts.get(petId), sold - returned)}
-          isNumber
-          value={amounts.get(petId) ?? ''}
-          placeholder="0"
-          onChange={(text) => setAmounts(new Map(amounts).set(petId, text))}
-        />
-      ))}
+      <ListFrame label="Recent sales" list={list} empty={<NoSales receipt={typed} />}>
+        {rows.map((sale) => (
+          <li key={String(sale.id)} className="list-row sell__sale">
+            <button type="button" className="list-row__name" onClick={() => onPick(sale.id)}>
+              {sale.reference ?? 'Without a receipt'}
+            </button>
+            <span>
+              {sale.lines.map(({ petId, delta }) => `${-delta} × ${stock.nameOf(petId)}`).join(', ')}
+            </span>
+            <span className="muted small">
+              {momentWords(Date.parse(sale.occurredAt))}, {names.get(sale.keyId) ?? sale.keyId}
+            </span>
+            <TakenBack sale={sale} />
+          </li>
+        ))}
+      </ListFrame>
     </Dialog>
   )
 }
 
-function returnFailure(error: unknown): string {
-  const isUnsure = isPetstoreError(error) && error.mayHaveBeenMade
-  return isUnsure ? 'Not sure it was saved. Press again; it is never counted twice.' : failureWords(error)
+/** What has come back of a sale, or was undone. */
+function TakenBack({ sale: { lines } }: { readonly sale: Adjustment }) {
+  const { stock } = useSession()
+  const takenBack = lines.filter(({ reversed }) => reversed > 0)
+  if (takenBack.length === 0) return null
+  const words = takenBack.map(({ petId, reversed }) => `${reversed} × ${stock.nameOf(petId)}`)
+  return <span className="small">Taken back: {words.join(', ')}</span>
 }
 
-function problemOf(text: string | undefined, left: number): string | undefined {
-  if (text === undefined || text.trim() === '') return undefined
-  const amount = readQuantity(text)
-  if (amount === undefined) return 'Enter a whole number.'
-  return amount > left ? `At most ${left} can be returned.` : undefined
-}
-
-/** The service compares receipts exactly, but people type them in any case. */
-async function findReceipt(
-  saving: SaveContext,
-  typed: string,
-): Promise<{ receipt: string; pets: readonly SoldPet[] }> {
-  for (const receipt of new Set([typed, typed.toUpperCase(), typed.toLowerCase()])) {
-    const pets = await loadReceipt(saving, receipt)
-    if (pets.length > 0) return { receipt, pets }
-  }
-  return { receipt: typed, pets: [] }
-}
-
-async function loadReceipt({ client, signal }: SaveContext, reference: string): Promise<readonly SoldPet[]> {
-  const pets = new Map<bigint, { sold: number; returned: number }>()
-  const receipt = client.inventory.changes({ reference, limit: PAGE_SIZE, signal })
-  for await (const { petId, before, after, reason } of receipt) {
-    const pet = pets.get(petId) ?? { sold: 0, returned: 0 }
-    if (reason === 'sold') pet.sold += before - after
-    if (reason === 'returned') pet.returned += after - before
-    pets.set(petId, pet)
-  }
-  return Array.from(pets, ([petId, pet]) => ({ petId, ...pet })).filter(({ sold }) => sold > 0)
+function NoSales({ receipt }: { readonly receipt: string }) {
+  return (
+    <Empty title={receipt === '' ? 'Nothing was sold yet' : `No sale has the receipt ${receipt}.`}>
+      <p>Sales of this shop are listed here, the latest first.</p>
+    </Empty>
+  )
 }

@@ -7,6 +7,7 @@ import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
+import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -120,7 +121,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
               <TextField
                 label="Receipt"
                 value={receipt}
-                maxLength={190}
+                maxLength={MAX_REFERENCE_LENGTH}
                 onChange={(text) => till.setReceipt(text)}
               />
               <div className="cluster cluster--end">

@@ -1,5 +1,5 @@
-import { newReversal, reverseAdjustment } from '../data/history/reverse.ts'
 import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
+import { lateWords } from '../data/late-words.ts'
 import { State } from '../data/observable.ts'
 import {
   newSale,
@@ -9,8 +9,8 @@ import {
   SaleQueue,
 } from '../data/sales/sale-queue.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
-import type { QuantityChange } from '../data/stock/undo-history.ts'
-import { hideToast, showToast } from '../data/toasts.ts'
+import { reverseAdjustment } from '../data/stock/reversal.ts'
+import { hideToast, showProblem, showToast } from '../data/toasts.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 import { piecesWords } from '../ui/words.ts'
@@ -83,7 +83,7 @@ export class Till extends State<TillState> {
     if (lines.length === 0) return
     const receipt = this.#receipt()
     const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
-    const sale = newSale(lines, receipt)
+    const sale = newSale(lines, receipt, this.#saving.timeOfAction())
     showToast({ name: 'sale', text: `Booking sale ${receipt}.` })
     const booking = this.queue.book(sale)
     this.next()
@@ -98,8 +98,12 @@ export class Till extends State<TillState> {
       showToast({ name: 'sale', text })
       return
     }
-    const undo = () => void this.#undo(outcome.changes, receipt)
-    const text = `Sold ${piecesWords(pieces)}, receipt ${receipt}.`
+    const { changes } = outcome
+    const adjustmentId = changes[0]?.adjustmentId
+    if (adjustmentId === undefined) throw new Error('a booked sale has an adjustment')
+    const late = lateWords(changes, (petId) => this.#saving.stock.nameOf(petId))
+    const text = [`Sold ${piecesWords(pieces)}, receipt ${receipt}.`, late].filter(Boolean).join(' ')
+    const undo = () => void this.#undo(adjustmentId, receipt)
     showToast({ name: 'sale', text, action: { label: 'Undo', run: undo } })
   }
 
@@ -114,16 +118,11 @@ export class Till extends State<TillState> {
     this.#keep({ lines, receipt, failure: refusal.message, refused })
   }
 
-  async #undo(changes: readonly QuantityChange[], receipt: string): Promise<void> {
-    const purpose = { reason: 'sold', reference: receipt, at: Date.now() } as const
-    let result = await reverseAdjustment(this.#saving, newReversal(changes, purpose))
-    if (result.type === 'unsure') result = await reverseAdjustment(this.#saving, result.repeat)
-    if (result.type === 'done') {
-      showToast({ name: 'sale', text: `Sale ${receipt} is undone.` })
-      return
-    }
-    const why = result.type === 'failed' ? result.why : 'Look for it in Activity, and reverse it there.'
-    showToast({ name: 'sale', tone: 'negative', text: `Sale ${receipt} was not undone. ${why}` })
+  async #undo(adjustmentId: bigint, receipt: string): Promise<void> {
+    const outcome = await reverseAdjustment(this.#saving, adjustmentId)
+    if (outcome.type === 'failed') showProblem('sale', `Sale ${receipt} was not undone. ${outcome.why}`)
+    else if (outcome.type === 'done') showToast({ name: 'sale', text: `Sale ${receipt} is undone.` })
+    else showToast({ name: 'sale', text: `Sale ${receipt} was undone or returned before.` })
   }
 
   #setLines(lines: readonly SaleLine[]): void {

@@ -64,7 +64,8 @@ export class Session {
     const signal = this.#ending.signal
     this.owner = this.#owner
     this.limits = this.#limits
-    this.saving = { client, stock, own: new OwnChanges(), signal }
+    const { timeOfAction } = this.requests.clock
+    this.saving = { client, stock, own: new OwnChanges(), signal, timeOfAction }
     this.editor = new StockEditor(this.saving, this.undo)
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ ...this.saving, requests: this.requests })

@@ -16,8 +16,7 @@ import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
 import type { TableActions } from './use-table.ts'
 
-type BulkChange = Exclude<BulkAction, { readonly kind: 'undo' }>
-type Kind = BulkChange['kind']
+type Kind = BulkAction['kind']
 
 const KINDS: readonly { readonly value: Kind; readonly label: string }[] = [
   { value: 'set', label: 'Set to' },
@@ -69,7 +68,7 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
   const reasons = REASONS_FOR[kind]
   const reason = reasons.includes(chosen) ? chosen : reasons[0]
   if (count === 0) return null
-  const apply = async (change: BulkChange) => {
+  const apply = async (change: BulkAction) => {
     const isHuge =
       kind !== 'subtract' &&
       present.some(({ quantity }) =>
@@ -137,7 +136,7 @@ function Selection({ table, rows, selected }: Props & { readonly selected: Reado
   )
 }
 
-function questionOf({ kind, amount }: BulkChange, count: number, isHuge: boolean) {
+function questionOf({ kind, amount }: BulkAction, count: number, isHuge: boolean) {
   const pets = petsWords(count)
   const titles: Readonly<Record<Kind, string>> = {
     set: `Set ${pets} to ${wholeNumber(amount)}?`,
@@ -226,7 +225,7 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
 }
 
 /** Every pet is in exactly one of the counts. */
-function summaryOf({ action, changed, unchanged, leftOut }: BulkProgress): string {
+function summaryOf({ changed, unchanged, leftOut }: BulkProgress): string {
   const countOf = (why: LeftOut['why']) => leftOut.filter((each) => each.why === why).length
   const parts: [number, string][] = [
     [unchanged, 'had that quantity already'],
@@ -237,7 +236,5 @@ function summaryOf({ action, changed, unchanged, leftOut }: BulkProgress): strin
     [countOf('stopped'), 'stopped'],
   ]
   const rest = parts.filter(([count]) => count > 0).map(([count, what]) => `${wholeNumber(count)} ${what}`)
-  return [`${wholeNumber(changed)} ${action.kind === 'undo' ? 'changed back' : 'changed'}`, ...rest].join(
-    ' · ',
-  )
+  return [`${wholeNumber(changed)} changed`, ...rest].join(' · ')
 }

@@ -8,7 +8,7 @@ interface Props {
   readonly label: string
   /** A `LiveList`, or a list of the same shape. */
   readonly list: {
-    readonly get: () => Omit<ListSnapshot<unknown, unknown>, 'isLoading'>
+    readonly get: () => Omit<ListSnapshot<unknown>, 'isLoading'>
     readonly reload: () => Promise<void>
     readonly loadMore: () => Promise<void>
   }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
-import { SaleQueue } from '../../../src/staff-page/data/sales/sale-queue.ts'
+import { newSale, SaleQueue } from '../../../src/staff-page/data/sales/sale-queue.ts'
 import { hideAllToasts } from '../../../src/staff-page/data/toasts.ts'
 import { Till } from '../../../src/staff-page/sell/till.ts'
 import { useService } from '../../support/desk.ts'
@@ -92,4 +92,30 @@ test('a receipt that a person typed uses no number', async () => {
   await till.sell()
   till.add(7n)
   expect(till.get().receipt).toBe(receipt.replace(/001$/, '002'))
+})
+
+test('a sale that waited for more than 30 days is refused, and booked as of now if it is tried again', async () => {
+  const { page, queue } = open()
+  const sale = newSale([{ petId: 8n, quantity: 1 }], 'R-8', Date.now() - 31 * 24 * 60 * 60 * 1_000)
+  const outcome = await queue.book(sale)
+  if (outcome.type !== 'refused') throw new Error(`expected a refusal, got ${outcome.type}`)
+  expect(outcome.refusal.message).toMatch(/^It happened too long ago/)
+  queue.keep({ ...sale, refusal: outcome.refusal })
+  const [refused] = queue.get()
+  if (refused === undefined) throw new Error('the refused sale is not kept')
+  await queue.retry(refused)
+  expect([await inStock(8n), queue.get()]).toEqual([9, []])
+  expect(page.sent).toHaveLength(2)
+})
+
+test('a refused sale that is tried again is booked at its own time, so a later count stays right', async () => {
+  const { page, queue } = open()
+  const soldAt = Date.now() - 60_000
+  await page.saving.client.inventory.count({ petId: 9n, quantity: 4 })
+  queue.keep(newSale([{ petId: 9n, quantity: 1 }], 'R-9', soldAt))
+  const [sale] = queue.get()
+  if (sale === undefined) throw new Error('the sale is not kept')
+  await queue.retry(sale)
+  expect(await inStock(9n)).toBe(4)
+  expect(JSON.parse(page.sent.at(-1)?.body ?? '').occurredAt).toBe(new Date(soldAt).toISOString())
 })

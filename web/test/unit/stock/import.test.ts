@@ -261,7 +261,10 @@ describe('an import', () => {
     const signal = new AbortController().signal
     const categories = new Categories({ client, stock, events: new LiveChanges(), signal })
     await categories.reload()
-    const run = new ImportRun({ client, stock, own: new OwnChanges(), signal }, categories)
+    const run = new ImportRun(
+      { client, stock, own: new OwnChanges(), signal, timeOfAction: Date.now },
+      categories,
+    )
     const planNow = async (text: string): Promise<ImportPlan> => {
       const pets = new Map<bigint, KnownPet>()
       const found = client.inventory.search()
@@ -431,7 +434,7 @@ describe('an import', () => {
     const stock = new StockModel()
     const signal = new AbortController().signal
     const categories = new Categories({ client: weak, stock, events: new LiveChanges(), signal })
-    const saving = { client: weak, stock, own: new OwnChanges(), signal }
+    const saving = { client: weak, stock, own: new OwnChanges(), signal, timeOfAction: Date.now }
     const run = new ImportRun(saving, categories)
     await run.start(made, 'pets.csv')
     expect(run.get()?.stoppedBy).toContain('This key may not change pets')

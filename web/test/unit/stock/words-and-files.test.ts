@@ -35,7 +35,15 @@ test.each([
 })
 
 test('an export has every column, guards formulas, and is imported unchanged', () => {
-  const pet = { id: 1n, categoryId: 2n, status: 'sold', quantity: 3, barcode: '-12', lowStockAt: 4 } as const
+  const pet = {
+    id: 1n,
+    categoryId: 2n,
+    status: 'sold',
+    quantity: 3,
+    barcode: '-12',
+    lowStockAt: 4,
+    metadata: null,
+  } as const
   const pets = [
     { ...pet, name: 'a "b", c', category: '@home' },
     { ...pet, id: 2n, name: "'=1+1", category: 'Dogs', barcode: '13' },
@@ -43,9 +51,9 @@ test('an export has every column, guards formulas, and is imported unchanged', (
   const text = csvOf(pets)
   expect(text).toBe(
     [
-      'petId,name,categoryId,status,quantity,barcode,lowStockAt,category',
-      '1,"a ""b"", c",2,sold,3,\'-12,4,\'@home',
-      "2,''=1+1,2,sold,3,13,4,Dogs",
+      'petId,name,categoryId,status,quantity,barcode,lowStockAt,metadata,category',
+      '1,"a ""b"", c",2,sold,3,\'-12,4,,\'@home',
+      "2,''=1+1,2,sold,3,13,4,,Dogs",
       '',
     ].join('\n'),
   )

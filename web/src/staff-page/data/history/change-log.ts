@@ -1,4 +1,4 @@
-import type { Reason } from '@petstore/client'
+import type { RecordedReason } from '@petstore/client'
 
 export interface Change {
   readonly petId: bigint
@@ -9,7 +9,7 @@ export interface Change {
   readonly keyId: string
   /** `undefined` if the change comes from an event: it has only the id of the key. */
   readonly keyName: string | undefined
-  readonly reason?: Reason | undefined
+  readonly reason?: RecordedReason | undefined
   readonly reference?: string | undefined
 }
 

@@ -1,10 +1,10 @@
 import { isPetstoreError } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { type KeptWork, keptCount, keptFields, keptId, keptRows } from '../kept-work.ts'
+import { lateWords } from '../late-words.ts'
 import { State } from '../observable.ts'
-import { type Batch, isRemembered, randomId, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
+import { type Batch, type QuantityChange, randomId, refusedOf, sendBatch } from '../stock/adjustment-batch.ts'
 import type { SaveContext } from '../stock/own-request.ts'
-import type { QuantityChange } from '../stock/undo-history.ts'
 import { showProblem, showToast } from '../toasts.ts'
 
 export interface SaleLine {
@@ -23,13 +23,15 @@ export interface RefusedPet {
 export interface Refusal {
   /** Empty if the pets say why. */
   readonly message: string
+  /** It can only be booked as of now. */
+  readonly isTooLate: boolean
   readonly pets: readonly RefusedPet[]
 }
 
 /** A sale that was made and is not booked yet. */
 export interface Sale {
   readonly id: string
-  /** Sent again with the same key, the sale is still booked once. The service remembers a key for a day. */
+  /** Sent again with the same key, the sale is still booked once. */
   readonly idempotencyKey: string
   readonly receipt: string
   readonly soldAt: number
@@ -102,7 +104,8 @@ export class SaleQueue extends State<readonly Sale[]> {
 
   /** Sends a refused sale once more, as a new request. */
   async retry(sale: Sale): Promise<void> {
-    this.keep({ ...sale, idempotencyKey: randomId(), soldAt: Date.now(), refusal: undefined })
+    const soldAt = sale.refusal?.isTooLate ? this.#saving.timeOfAction() : sale.soldAt
+    this.keep({ ...sale, idempotencyKey: randomId(), soldAt, refusal: undefined })
     await this.#sendWaiting()
   }
 
@@ -134,22 +137,25 @@ export class SaleQueue extends State<readonly Sale[]> {
       else this.discard(sale)
       const caller = this.#callers.get(sale.id)
       if (caller !== undefined) caller(outcome)
-      else if (outcome.type === 'booked') showToast({ name: 'sale', text: `Sale ${sale.receipt} is booked.` })
+      else if (outcome.type === 'booked') this.#showBooked(sale, outcome.changes)
     }
     return true
   }
 
+  #showBooked({ receipt }: Sale, changes: readonly QuantityChange[]): void {
+    const { stock } = this.#saving
+    const late = lateWords(changes, (petId) => stock.nameOf(petId))
+    showToast({ name: 'sale', text: [`Sale ${receipt} is booked.`, late].filter(Boolean).join(' ') })
+  }
+
   async #send({ lines, receipt, soldAt, idempotencyKey }: Sale): Promise<SaleOutcome> {
-    if (!isRemembered({ madeAt: soldAt })) {
-      const message = `It may have been booked before. Look for ${receipt} in Activity, then try again or discard it.`
-      return { type: 'refused', refusal: { message, pets: [] } }
-    }
     const { signal, stock } = this.#saving
     const batch = {
       changes: lines.map(({ petId, quantity }) => ({ petId, delta: -quantity })),
       purpose: { reason: 'sold', reference: receipt, keepReserved: true },
       idempotencyKey,
       madeAt: soldAt,
+      occurredAt: soldAt,
       isRepeat: Date.now() - soldAt > RETRY_MS,
     } as const
     try {
@@ -179,12 +185,12 @@ export class SaleQueue extends State<readonly Sale[]> {
   }
 }
 
-export function newSale(lines: readonly SaleLine[], receipt: string): Sale {
+export function newSale(lines: readonly SaleLine[], receipt: string, soldAt: number): Sale {
   return {
     id: randomId(),
     idempotencyKey: randomId(),
     receipt,
-    soldAt: Date.now(),
+    soldAt,
     lines,
     refusal: undefined,
   }
@@ -212,7 +218,11 @@ function refusalOf(error: unknown, batch: Batch): Refusal {
     why: whyRefused(code, message, available),
     free: available,
   }))
-  return { message: pets.length === 0 ? failureWords(error) : '', pets }
+  return {
+    message: pets.length === 0 ? failureWords(error) : '',
+    isTooLate: isPetstoreError(error, 'too_late'),
+    pets,
+  }
 }
 
 function whyRefused(code: string, message: string, available: number | undefined): string {
@@ -227,6 +237,7 @@ function keptSale({ id: _, ...sale }: Sale): object {
     lines: sale.lines.map(({ petId, quantity }) => [String(petId), quantity]),
     refusal: sale.refusal && {
       message: sale.refusal.message,
+      isTooLate: sale.refusal.isTooLate,
       pets: sale.refusal.pets.map(({ petId, why, free }) => [String(petId), why, free ?? null]),
     },
   }
@@ -235,7 +246,7 @@ function keptSale({ id: _, ...sale }: Sale): object {
 function readSale(id: string, value: unknown): Sale | undefined {
   const { idempotencyKey, receipt, soldAt, lines, refusal } = keptFields(value)
   if (typeof idempotencyKey !== 'string' || typeof receipt !== 'string') return undefined
-  const { message, pets } = keptFields(refusal)
+  const { message, isTooLate, pets } = keptFields(refusal)
   return {
     id,
     idempotencyKey,
@@ -250,6 +261,7 @@ function readSale(id: string, value: unknown): Sale | undefined {
         ? undefined
         : {
             message,
+            isTooLate: isTooLate === true,
             pets: keptRows(pets).flatMap(([petText, why, free]) => {
               const petId = keptId(petText)
               return petId === undefined ? [] : [{ petId, why: String(why), free: keptCount(free) }]

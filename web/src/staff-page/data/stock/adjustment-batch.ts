@@ -1,7 +1,12 @@
-import { type CallOptions, type ErrorDetail, isPetstoreError, type Reason } from '@petstore/client'
+import {
+  type AdjustmentLine,
+  type CallOptions,
+  type ErrorDetail,
+  isPetstoreError,
+  type Reason,
+} from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { type SaveContext, sendOwn } from './own-request.ts'
-import type { QuantityChange } from './undo-history.ts'
 
 /** The reason and the reference of a change, as the history shows them. */
 export interface Purpose {
@@ -11,8 +16,13 @@ export interface Purpose {
   readonly keepReserved?: boolean
 }
 
+/** What an adjustment of this page did to a pet. Without an id, the pet had the quantity before. */
+export interface QuantityChange extends Pick<AdjustmentLine, 'petId' | 'before' | 'after' | 'effect'> {
+  readonly adjustmentId?: bigint
+}
+
 /** A difference, which is right whatever others do. */
-export interface Delta {
+interface Delta {
   readonly petId: bigint
   readonly delta: number
 }
@@ -23,11 +33,13 @@ export type RowChange =
   | { readonly petId: bigint; readonly quantity: number; readonly expected: number }
 
 /** Changes that are sent as one adjustment, all or nothing. */
-export interface Batch<Change extends RowChange = RowChange> {
-  readonly changes: readonly Change[]
+export interface Batch {
+  readonly changes: readonly RowChange[]
   readonly purpose: Purpose
   readonly idempotencyKey: string
   readonly madeAt: number
+  /** When it happened, if it may be sent later. */
+  readonly occurredAt?: number
   /** It was sent before and got no response. */
   readonly isRepeat: boolean
 }
@@ -67,10 +79,7 @@ export function batchesOf(changes: readonly RowChange[], purpose: Purpose): Batc
   return batches
 }
 
-export function newBatch<Change extends RowChange>(
-  changes: readonly Change[],
-  purpose: Purpose,
-): Batch<Change> {
+export function newBatch(changes: readonly RowChange[], purpose: Purpose): Batch {
   return { changes, purpose, idempotencyKey: randomId(), madeAt: Date.now(), isRepeat: false }
 }
 
@@ -122,29 +131,32 @@ export async function sendBatch(
   options: CallOptions = { signal: context.signal },
 ): Promise<QuantityChange[]> {
   const { client, stock } = context
-  const { changes, purpose, idempotencyKey, isRepeat } = batch
+  const { changes, purpose, idempotencyKey, isRepeat, occurredAt } = batch
+  const body = {
+    ...purpose,
+    changes,
+    occurredAt: occurredAt === undefined ? undefined : new Date(occurredAt).toISOString(),
+  }
   const targets = changes.map((change) => ({
     petId: change.petId,
     quantity: 'delta' in change ? (stock.find(change.petId)?.quantity ?? 0) + change.delta : change.quantity,
   }))
-  const items = await sendOwn(context, {
+  const { id, lines } = await sendOwn(context, {
     targets,
     isRepeat,
-    send: async () =>
-      (await client.inventory.adjust({ ...purpose, changes }, { ...options, idempotencyKey })).items,
+    send: () => client.inventory.adjust(body, { ...options, idempotencyKey }),
   })
-  return changes.map((change, index) => {
-    const after = items[index]?.quantity
-    if (after === undefined) throw new Error('the answer has no item for a change')
-    return { petId: change.petId, before: 'delta' in change ? after - change.delta : change.expected, after }
-  })
+  return lines.map(({ petId, before, after, effect }) => ({
+    petId,
+    before,
+    after,
+    effect,
+    adjustmentId: id,
+  }))
 }
 
 /** The changes that the service rejected. */
-export function refusedOf<Change extends RowChange>(
-  error: unknown,
-  { changes }: Batch<Change>,
-): ReadonlyMap<Change, ErrorDetail> {
+export function refusedOf(error: unknown, { changes }: Batch): ReadonlyMap<RowChange, ErrorDetail> {
   const details = isPetstoreError(error) ? error.details : []
   return new Map(
     details.flatMap((detail) => {
@@ -163,7 +175,7 @@ function refusalOf(
   if (code === 'not_found') return { petId, why: 'gone', reason: GONE }
   if (code === 'precondition_failed' && 'quantity' in change) {
     const theirs = stock.find(petId)?.quantity
-    if (theirs === change.quantity) return { petId, before: theirs, after: theirs }
+    if (theirs === change.quantity) return { petId, before: theirs, after: theirs, effect: 'applied' }
     const isKnown = theirs !== undefined && theirs !== change.expected
     const what = isKnown ? `set it to ${theirs.toLocaleString('en')}` : 'changed it'
     return { petId, why: 'conflict', reason: `Somebody else ${what} meanwhile; it was left at that.` }

@@ -8,14 +8,17 @@ import {
   type LeftOut,
   notSent,
   type Purpose,
+  type QuantityChange,
   type RowChange,
 } from './adjustment-batch.ts'
 import type { SaveContext } from './own-request.ts'
-import type { QuantityChange, UndoHistory, UndoStep } from './undo-history.ts'
+import type { UndoHistory, UndoStep } from './undo-history.ts'
 
-export type BulkAction =
-  | { readonly kind: 'set' | 'add' | 'subtract'; readonly amount: number; readonly purpose: Purpose }
-  | { readonly kind: 'undo'; readonly step: UndoStep }
+export interface BulkAction {
+  readonly kind: 'set' | 'add' | 'subtract'
+  readonly amount: number
+  readonly purpose: Purpose
+}
 
 export interface BulkProgress {
   readonly action: BulkAction
@@ -60,15 +63,6 @@ export class BulkChanges extends State<BulkProgress | undefined> {
     if (!this.isRunning()) await this.#run(action, this.#plan(action, petIds))
   }
 
-  /** Undoes a step for the pets that nobody has changed since. If it fails as a whole, the step can still be undone. */
-  async undo(step: UndoStep): Promise<void> {
-    if (this.isRunning()) return
-    const last = this.get()
-    const isUnsettled = last?.leftOut.some(({ unsettled }) => unsettled !== undefined) === true
-    if (isUnsettled && last.action.kind === 'undo' && last.action.step === step) return this.retry()
-    await this.run({ kind: 'undo', step }, step.changes.map(petIdOf))
-  }
-
   isRunning(): boolean {
     const phase = this.get()?.phase
     return phase === 'running' || phase === 'stopping'
@@ -94,15 +88,7 @@ export class BulkChanges extends State<BulkProgress | undefined> {
       for (const outcome of outcomes) count(tally, outcome)
     }
     this.#context.stock.publishNow()
-    show('done', signal.aborted ? undefined : this.#record(action, tally))
-  }
-
-  /** Returns the step that undoes the action. An undo removes its own step. */
-  #record(action: BulkAction, { made, leftOut }: Tally): UndoStep | undefined {
-    if (action.kind !== 'undo') return this.#history.record(made, action.purpose.reference)
-    const isOver = made.length > 0 || leftOut.every(({ why }) => why === 'conflict' || why === 'gone')
-    if (isOver) this.#history.take(action.step)
-    return undefined
+    show('done', signal.aborted ? undefined : this.#history.record(tally.made))
   }
 
   /** Sends no more changes, and waits a moment for those in flight. */
@@ -140,41 +126,25 @@ export class BulkChanges extends State<BulkProgress | undefined> {
       else if (change === undefined) tally.unchanged++
       else changes.push(change)
     }
-    return { batches: batchesOf(changes, purposeOf(action)), tally }
+    return { batches: batchesOf(changes, action.purpose), tally }
   }
 }
 
 /** The pets that can be retried: not those that are gone, nor additions whose idempotency key has expired. */
 export function retryable({ action, leftOut }: BulkProgress): readonly LeftOut[] {
-  const isConditional = action.kind === 'set' || action.kind === 'undo'
   return leftOut.filter(
     ({ why, unsettled }) =>
-      why !== 'gone' && (unsettled === undefined || isConditional || isRemembered(unsettled)),
+      why !== 'gone' && (unsettled === undefined || action.kind === 'set' || isRemembered(unsettled)),
   )
 }
 
 /** The change of a row with this quantity; `undefined` if there is nothing to do. */
-function changesOf(action: BulkAction): (petId: bigint, seen: number) => RowChange | undefined {
-  if (action.kind === 'undo') {
-    const undone = new Map(action.step.changes.map((change) => [change.petId, change]))
-    return (petId) => {
-      const change = undone.get(petId)
-      if (change === undefined) throw new Error(`the undone step has no change of pet ${petId}`)
-      return { petId, quantity: change.before, expected: change.after }
-    }
-  }
-  const { kind, amount } = action
+function changesOf({ kind, amount }: BulkAction): (petId: bigint, seen: number) => RowChange | undefined {
   if (kind === 'set') {
     return (petId, seen) => (seen === amount ? undefined : { petId, quantity: amount, expected: seen })
   }
   const delta = kind === 'add' ? amount : -amount
   return (petId) => (amount === 0 ? undefined : { petId, delta })
-}
-
-function purposeOf(action: BulkAction): Purpose {
-  if (action.kind !== 'undo') return action.purpose
-  const { reference } = action.step
-  return { reason: 'corrected', reference: reference === undefined ? 'undo' : `undo of ${reference}` }
 }
 
 function petIdOf({ petId }: { readonly petId: bigint }): bigint {

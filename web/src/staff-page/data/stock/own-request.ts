@@ -1,4 +1,4 @@
-import type { InventoryItem, PetstoreClient } from '@petstore/client'
+import type { AdjustmentResult, PetstoreClient } from '@petstore/client'
 import type { StockModel } from './stock-model.ts'
 
 export interface SaveContext {
@@ -6,6 +6,8 @@ export interface SaveContext {
   readonly stock: StockModel
   readonly own: OwnChanges
   readonly signal: AbortSignal
+  /** The time of what happens now, see `ServerClock`. */
+  readonly timeOfAction: () => number
 }
 
 /** A change of this page whose event has not arrived yet. */
@@ -50,23 +52,23 @@ interface OwnRequest {
   /** The request was sent before, and its response was lost. */
   readonly isRepeat: boolean
   /** The response has an item for each target, in their order. */
-  readonly send: () => Promise<readonly InventoryItem[]>
+  readonly send: () => Promise<AdjustmentResult>
 }
 
 /** Sends changes of this page in one request, and shows the response. */
 export async function sendOwn(
   { stock, own }: SaveContext,
   { targets, isRepeat, send }: OwnRequest,
-): Promise<readonly InventoryItem[]> {
+): Promise<AdjustmentResult> {
   const sent = targets.map(({ petId, quantity }) => ({
     before: stock.find(petId),
     change: own.expect(petId, quantity),
   }))
   try {
-    const items = await send()
+    const result = await send()
     const isLive = stock.get().connection === 'live'
     for (const [index, { before, change }] of sent.entries()) {
-      const item = items[index]
+      const item = result.items[index]
       if (item === undefined) throw new Error('the response has no item for a change')
       change.isAnswered = true
       if (item.quantity !== change.after) own.forget(change)
@@ -74,7 +76,7 @@ export async function sendOwn(
       const isNews = !isRepeat && stock.find(item.petId) === before
       if (isNews || !isLive) stock.apply(item, false)
     }
-    return items
+    return result
   } catch (error) {
     for (const { change } of sent) own.forget(change)
     throw error

@@ -1,10 +1,10 @@
 import type { Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { State } from '../observable.ts'
-import { adjustRows, type Batch, newBatch, type RowChange } from './adjustment-batch.ts'
+import { adjustRows, type Batch, newBatch, type QuantityChange, type RowChange } from './adjustment-batch.ts'
 import type { SaveContext } from './own-request.ts'
 import type { StockRow } from './stock-model.ts'
-import type { QuantityChange, UndoHistory, UndoStep } from './undo-history.ts'
+import type { UndoHistory, UndoStep } from './undo-history.ts'
 
 export type EditState =
   /** Steps of one that are collected into one change. */
@@ -29,7 +29,6 @@ interface FailedEdit {
   readonly batch: Batch
   /** The quantity that was typed meanwhile, to be saved after it. */
   readonly typed: number | undefined
-  readonly undoes: UndoStep | undefined
 }
 
 export type Edits = ReadonlyMap<bigint, EditState>
@@ -63,21 +62,18 @@ export class StockEditor extends State<Edits> {
     context.stock.subscribe(() => this.#followConflicts())
   }
 
-  /**
-   * Sets the quantity if it still is the one that the user saw. Resolves when nothing is left to send. With `undoes`
-   * it is an undo, which removes its step from the history instead of recording one.
-   */
-  async save(petId: bigint, target: number, expected: number, undoes?: UndoStep): Promise<EditState> {
+  /** Sets the quantity if it still is the one that the user saw. Resolves when nothing is left to send. */
+  async save(petId: bigint, target: number, expected: number): Promise<EditState> {
     if (this.get().get(petId)?.kind === 'saving') {
       this.#next.set(petId, target)
       this.#show(petId, { kind: 'saving', target })
       return { kind: 'saving', target }
     }
-    return this.#send(newBatch([{ petId, quantity: target, expected }], { reason: 'corrected' }), undoes)
+    return this.#send(newBatch([{ petId, quantity: target, expected }], { reason: 'corrected' }))
   }
 
   /** Sends one change, and then the quantity that was typed meanwhile. */
-  async #send(batch: Batch, undoes?: UndoStep): Promise<EditState> {
+  async #send(batch: Batch): Promise<EditState> {
     const { signal, stock } = this.#context
     const change = changeOf(batch)
     const { petId } = change
@@ -87,9 +83,7 @@ export class StockEditor extends State<Edits> {
     const typed = this.#next.get(petId)
     this.#next.delete(petId)
     if (signal.aborted) return { kind: 'saving', target: typed ?? quantity }
-    if (undoes !== undefined && result.type !== 'failed') this.#history.take(undoes)
-    const step =
-      result.type === 'made' && undoes === undefined ? this.#history.record([result.change]) : undefined
+    const step = result.type === 'made' ? this.#history.record([result.change]) : undefined
     stock.publishNow()
     const expected = this.#expectedAfter(petId, result)
     if (typed !== undefined && expected !== undefined && typed !== expected) {
@@ -107,7 +101,6 @@ export class StockEditor extends State<Edits> {
               reason: result.reason,
               batch: result.unsettled ?? newBatch(batch.changes, batch.purpose),
               typed,
-              undoes: typed === undefined ? undoes : undefined,
             }
     this.#show(petId, state)
     return state
@@ -191,7 +184,7 @@ export class StockEditor extends State<Edits> {
     const edit = this.get().get(petId)
     if (edit?.kind !== 'failed') return
     if (edit.typed !== undefined) this.#next.set(petId, edit.typed)
-    await this.#send(edit.batch, edit.undoes)
+    await this.#send(edit.batch)
   }
 
   /** Sets the user's quantity, but only over the one that the conflict showed. */
