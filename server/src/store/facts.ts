@@ -45,7 +45,12 @@ const lastFactBefore = (petId: string, time: string) =>
  */
 export function stockFromFacts(petId: string, condition = 'true'): string {
   const isCount = `pet_id = ${petId} AND ${IS_FACT} AND counted IS NOT NULL AND NOT ${isTakenBack('log.document', petId)} AND ${condition}`
-  const latestApplied = `(SELECT ${FACT_TIME} FROM log WHERE ${isCount} AND effect IS NULL ORDER BY id DESC LIMIT 1)`
+  const lastApplied = (value: string) =>
+    `(SELECT ${value} FROM log WHERE ${isCount} AND effect IS NULL ORDER BY id DESC LIMIT 1)`
+  const earlier = lastFactBefore(
+    petId,
+    lastApplied(`CASE WHEN at < ${FACT_TIME} THEN at ELSE ${FACT_TIME} END`),
+  )
   return `
   SELECT count.time, count.id, count.counted + (
     SELECT ${UNITS} FROM log WHERE pet_id = ${petId} AND ${IS_FACT} AND delta IS NOT NULL AND log.id > count.earlier_id
@@ -54,7 +59,10 @@ export function stockFromFacts(petId: string, condition = 'true'): string {
     ) AS quantity
   FROM (
     SELECT ${FACT_TIME} AS time, log.id, counted, earlier_id
-    FROM (SELECT ${lastFactBefore(petId, latestApplied)} AS earlier_id) AS start CROSS JOIN log
+    FROM (
+      SELECT CASE WHEN earlier < last_applied THEN earlier ELSE coalesce(last_applied - 1, 0) END AS earlier_id
+      FROM (SELECT ${earlier} AS earlier, ${lastApplied('id')} AS last_applied) AS bounds
+    ) AS start CROSS JOIN log
     WHERE ${isCount} AND log.id > earlier_id
     ORDER BY ${FACT_TIME} DESC, log.id DESC LIMIT 1
   ) AS count`

@@ -1,5 +1,5 @@
 import { stockFromFacts } from './facts.ts'
-import { HAS_CROSSED, THRESHOLD } from './low-stock.ts'
+import { THRESHOLD } from './low-stock.ts'
 
 /** An invariant of the tables. */
 export interface Check {
@@ -45,10 +45,6 @@ export const CHECKS: readonly Check[] = [
         LEFT JOIN categories ON categories.id = category_id
         WHERE threshold_change IS NULL AND low_at IS DISTINCT FROM ${THRESHOLD}`,
     problem: 'pets whose low-stock threshold is neither their own nor that of their category',
-  },
-  {
-    text: `SELECT pet_id AS id FROM stock WHERE ${HAS_CROSSED}`,
-    problem: 'pets that are marked as low but are not, or are low but not marked',
   },
   {
     // A pet whose latest count was pruned is left out.

@@ -5,12 +5,11 @@ import {
   type Fact,
   factOf,
   INVENTORY_KINDS,
-  isLow,
   isPetRecord,
   type LogRecord,
 } from '../core/stock/stock-draft.ts'
 import type { StockEvent } from '../core/stock/stock-event.ts'
-import { COPIED_TABLES } from '../core/transfer/copy.ts'
+import type { COPIED_TABLES } from '../core/transfer/copy.ts'
 import {
   categoryDetail,
   crossingDetail,
@@ -94,23 +93,6 @@ export function purposeOf({ reason, reference }: Pick<LogRow, 'reason' | 'refere
   return { ...(reason === null ? {} : { reason }), ...(reference === null ? {} : { reference }) }
 }
 
-/** The columns of the log that the program writes. */
-export const LOG_COLUMNS = COPIED_TABLES.log
-export const LOG_COLUMN_NAMES = Object.keys(LOG_COLUMNS)
-
-/**
- * An INSERT into the log. `values` has the expression of each column; other columns are empty. With `source`, which begins with
- * FROM, it inserts a log row for each row of the source.
- */
-export function insertLogSql(
-  values: Readonly<Partial<Record<keyof typeof LOG_COLUMNS, string>>>,
-  source?: string,
-): string {
-  const expressions = Object.values(values)
-  const rows = source === undefined ? `VALUES (${expressions})` : `SELECT ${expressions} ${source}`
-  return `INSERT INTO log (${Object.keys(values)}) ${rows}`
-}
-
 /** A condition on log rows: the row is a line of an adjustment. */
 export const IS_FACT = 'document IS NOT NULL'
 
@@ -123,7 +105,7 @@ export const LOG_INDEXES = `
   CREATE INDEX log_of_reversals ON log (reverses) WHERE reverses IS NOT NULL;
   CREATE INDEX log_of_orders ON log (order_id) WHERE order_id IS NOT NULL;`
 
-/** The values of a log row in the order of LOG_COLUMNS. */
+/** The values of a log row in the order of its columns in COPIED_TABLES. */
 export function logValues(record: LogRecord, id: bigint): SqlValue[] {
   const { kind, by } = record
   const { reason = null, reference = null } = kind === 'change' ? by : {}
@@ -247,10 +229,8 @@ function toNumber(value: bigint | null): number | null {
   return value === null ? null : Number(value)
 }
 
-export const ENTRY_COLUMNS = COPIED_TABLES.stock
-
-/** The values of a stock entry in the order of ENTRY_COLUMNS. */
+/** The values of a stock entry in the order of its columns in COPIED_TABLES. */
 export function entryValues(petId: bigint, entry: LockedEntry): SqlValue[] {
   const { quantity, status, reserved, lowStockAt, countedAt, movedAt } = entry
-  return [petId, quantity, status, reserved, lowStockAt, isLow(entry), countedAt, movedAt]
+  return [petId, quantity, status, reserved, lowStockAt, countedAt, movedAt]
 }

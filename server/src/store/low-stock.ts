@@ -3,8 +3,6 @@ import { inLongSession, type LongSession, type SqlDatabase, statement } from './
 
 /** A condition on `stock`: the pet is low. It is the rule of `isLow` in core/stock/stock-draft.ts; a test compares both. */
 export const IS_LOW = '(low_at IS NOT NULL AND quantity - reserved <= low_at)'
-/** A condition on `stock`: the pet has crossed its threshold, and the crossing is not in the log yet. */
-export const HAS_CROSSED = `is_low <> ${IS_LOW}`
 
 /** Finds the time at which a pet became low. The index has only `low` rows, so other log rows do not cost an index write. */
 export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id) WHERE kind = 'low'`
@@ -14,6 +12,7 @@ export const CROSSINGS_INDEX = `CREATE INDEX log_of_crossings ON log (pet_id, id
  * core/stock/stock-draft.ts; a test compares both.
  */
 export const THRESHOLD = 'coalesce(pets.low_stock_at, categories.low_stock_at)'
+
 export function thresholdMethods(
   database: SqlDatabase,
 ): Pick<CatalogStore, 'unappliedThresholds' | 'petsWithOldThreshold' | 'finishThresholdChange'> {

@@ -4,6 +4,7 @@ import type { FoundPet, InventorySearch, SearchPosition, SearchWindow } from '..
 import { ServiceError } from '../core/values/errors.ts'
 import { toPet } from './catalog-rows.ts'
 import type { LockedRow } from './log-rows.ts'
+import { IS_LOW } from './low-stock.ts'
 import { isExpiredSql } from './order-rows.ts'
 import { selectList } from './record-rows.ts'
 import type { Dialect, LongSession, StoreClock } from './sql.ts'
@@ -34,7 +35,7 @@ interface SearchSource {
 export const MAX_CHANGED_PETS = 50_000
 
 /** The columns of `IndexedPetRow` except the id, from `stock JOIN pets`. */
-export const INDEXED_COLUMNS = 'pets.words, pets.category_id, status, quantity, reserved, is_low'
+export const INDEXED_COLUMNS = `pets.words, pets.category_id, status, quantity, reserved, ${IS_LOW} AS is_low`
 const PETS_BY_ID = `
   SELECT stock.pet_id AS id, ${INDEXED_COLUMNS}
   FROM stock JOIN pets ON pets.id = stock.pet_id ORDER BY stock.pet_id`
@@ -238,7 +239,7 @@ function rowsStatement({ dialect, clock }: SearchSource): string {
     SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at AS threshold, (
         SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
         WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.nowSql('$1'))}) AS expired_units,
-      CASE WHEN is_low THEN (
+      CASE WHEN ${IS_LOW} THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since
     FROM (${dialect.idsInJsonArray('$2')}) AS wanted

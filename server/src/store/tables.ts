@@ -225,6 +225,7 @@ export const sharedUpgrade = (terms: TableTerms) => `
   DROP TABLE bans;
   DROP TABLE usage_days;
   ALTER TABLE stock DROP COLUMN last_change;
+  ALTER TABLE stock DROP COLUMN is_low;
   ALTER TABLE log DROP COLUMN previous;
   DROP INDEX log_of_entries;
   DROP INDEX pets_by_words;

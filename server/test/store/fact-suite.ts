@@ -137,6 +137,15 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findDamage()).toEqual([])
     })
 
+    test('a count can be reversed although the clock was set back by a day', async () => {
+      await adjust(change(1n, 8, BY))
+      await adjust({ ...move(2), at: NOW - DAY })
+      const { id } = await adjust({ ...change(1n, 5, BY), at: NOW - DAY + HOUR })
+      await adjust({ ...move(3), at: NOW - DAY + 2 * HOUR })
+      expect(await reverse(id, { at: NOW - DAY + 3 * HOUR })).toMatchObject({ items: [{ quantity: 13 }] })
+      expect(await store.findDamage()).toEqual([])
+    })
+
     test('movements that a count includes may exceed every quantity', async () => {
       const { id } = await adjust(change(1n, 8, BY))
       const received = move(MAX_QUANTITY, { occurredAt: NOW - 2 * DAY })

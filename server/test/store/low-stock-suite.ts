@@ -59,13 +59,13 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       await addPets(store, [low(1n, 10, 3), low(2n, 10), low(3n, 2, 3), low(4n, 0)])
     })
     afterEach(async () => {
-      const marks = await lowStockIsRight(underTest, store)
+      const low = await lowStockIsRight(underTest, store)
       const told = new LowStockModel(() => 'unknown')
       const events = await eventsAfter(other, start)
       if (events.every(({ kind }) => kind !== 'relist')) {
         told.play(events)
         expect(told.finish()).toEqual([])
-        expect(told.low).toEqual(marks)
+        expect(told.low).toEqual(low)
       }
       await store.close()
       await other.close()
@@ -241,8 +241,8 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       }
       await applyThresholdIn(store, 1n, commitsWith(store, between))
       // 0, 1 and 2 units of every ten, and the pets 3 and 4; the model of `afterEach` checks each of them.
-      const marks = await lowStockIsRight(underTest, store)
-      expect([...marks.values()].filter(Boolean)).toHaveLength(362)
+      const low = await lowStockIsRight(underTest, store)
+      expect([...low.values()].filter(Boolean)).toHaveLength(362)
       expect(await store.unappliedThresholds()).toEqual(new Map())
     })
 

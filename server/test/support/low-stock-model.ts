@@ -150,32 +150,27 @@ interface StockRow {
   readonly quantity: bigint
   readonly reserved: bigint
   readonly low_at: bigint | null
-  readonly is_low: boolean | bigint
   readonly own: bigint | null
   readonly of_category: bigint | null
 }
 
-/** Fails unless every pet has its effective threshold and is marked as the core decides. Returns the marks. */
+/** Fails unless every pet has its effective threshold. Returns whether each is low. */
 export async function lowStockIsRight(
   underTest: Pick<StoreUnderTest, 'connect'>,
   store: Pick<Store, 'findDamage'>,
 ): Promise<Map<bigint, boolean>> {
   const connection = await underTest.connect()
   const rows = await connection.rows<StockRow>(`
-    SELECT pet_id, quantity, reserved, low_at, is_low, pets.low_stock_at AS own, categories.low_stock_at AS of_category
+    SELECT pet_id, quantity, reserved, low_at, pets.low_stock_at AS own, categories.low_stock_at AS of_category
     FROM stock LEFT JOIN pets ON pets.id = pet_id LEFT JOIN categories ON categories.id = category_id`)
   await connection.close()
-  const marks = new Map<bigint, boolean>()
+  const low = new Map<bigint, boolean>()
   for (const { pet_id, low_at, own, of_category, ...row } of rows) {
     const lowStockAt = own ?? of_category
     const entry = { quantity: Number(row.quantity), reserved: Number(row.reserved) }
-    const isMarked = Boolean(row.is_low)
-    expect([pet_id, low_at, isMarked]).toEqual([
-      ...[pet_id, lowStockAt],
-      isLow({ ...entry, lowStockAt: lowStockAt === null ? null : Number(lowStockAt) }),
-    ])
-    marks.set(pet_id, isMarked)
+    expect([pet_id, low_at]).toEqual([pet_id, lowStockAt])
+    low.set(pet_id, isLow({ ...entry, lowStockAt: lowStockAt === null ? null : Number(lowStockAt) }))
   }
   expect(await store.findDamage()).toEqual([])
-  return marks
+  return low
 }

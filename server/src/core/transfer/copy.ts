@@ -22,7 +22,6 @@ export const COPIED_TABLES = {
     reserved: 'integer',
     // The threshold that applies to the pet.
     low_at: 'integer',
-    is_low: 'boolean',
     // The times of the pet's latest count and of its latest movement.
     counted_at: 'integer',
     moved_at: 'integer',

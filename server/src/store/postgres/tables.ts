@@ -152,10 +152,8 @@ export const TABLES = `
     quantity    bigint NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      text NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     reserved    bigint NOT NULL DEFAULT 0 CHECK (reserved >= 0),
-    -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
-    -- stock reads no other row.
+    -- The threshold that applies to the pet. It is copied here, so that a change of the stock reads no other row.
     low_at      bigint,
-    is_low      boolean NOT NULL DEFAULT false,
     -- The times of the latest count and of the latest movement, so that most facts are decided without their history.
     counted_at  bigint,
     moved_at    bigint

@@ -40,10 +40,8 @@ export const TABLES = `
     quantity    INTEGER NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     status      TEXT NOT NULL CHECK (status IN ('available', 'pending', 'sold')),
     reserved    INTEGER NOT NULL DEFAULT 0 CHECK (reserved >= 0),
-    -- The threshold that applies to the pet, and whether the pet is low. They are copied here, so that a change of the
-    -- stock reads no other row.
+    -- The threshold that applies to the pet. It is copied here, so that a change of the stock reads no other row.
     low_at      INTEGER,
-    is_low      INTEGER NOT NULL DEFAULT 0,
     -- The times of the latest count and of the latest movement, so that most facts are decided without their history.
     counted_at  INTEGER,
     moved_at    INTEGER
