@@ -89,7 +89,7 @@ describe('a SQLite file is served by one process', () => {
       expect([command, exitCode, stdout]).toEqual([command, 0, expect.stringMatching(/\n$/)])
     }
     const missing = commandNames().filter((name) => !commands.some((command) => command.startsWith(name)))
-    expect(missing).toEqual(['serve'])
+    expect(missing).toEqual(['serve', 'follow'])
     expect(await stop()).toBe(0)
   })
 

@@ -61,8 +61,8 @@ describe('wrong usage', () => {
       ['keys', 'revoke', 'a'],
       'there is no terminal to ask for confirmation; --yes revokes the key without asking',
     ],
-    [['restore'], 'give either the file to restore or --new-identity'],
-    [['restore', 'backup.db', '--new-identity'], 'give either the file to restore or --new-identity'],
+    [['restore'], 'give either the backup to restore or --new-identity'],
+    [['restore', 'backup.db', '--new-identity'], 'give either the backup to restore or --new-identity'],
   ])('petstore %j prints one line and exits with 2', async (args, message) => {
     const { exitCode, stdout, stderr } = await runCommand(args)
     expect([exitCode, stdout, stderr]).toEqual([2, '', expect.stringContaining(message)])

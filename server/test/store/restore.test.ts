@@ -207,7 +207,7 @@ describe('a file that cannot be restored is refused before anything changes:', (
   }
   test.each<[string, () => string, string]>([
     ['none', () => join(folder, 'none.db'), 'none.db does not exist'],
-    ['a folder', () => folder, 'is not a file'],
+    ['a folder', () => folder, 'is not the folder of a continuous backup'],
     ['an empty file', () => changed((file) => truncateSync(file)), 'is not a database of this program'],
     [
       'a text',

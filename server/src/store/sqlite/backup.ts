@@ -205,9 +205,9 @@ export function isBeingRestored(path: string): boolean {
 /** Throws if the file is a backup, follows one or is being restored: opening the file would change it. */
 export function requireOpenable(databasePath: string, mayTakeOver = false): void {
   const path = realPathOf(databasePath)
-  if (existsSync(followerMark(path)) && !mayTakeOver) {
+  if (existsSync(followerMark(path)) && !(mayTakeOver && existsSync(path))) {
     throw new OpenRefused(
-      'it follows a backup, so nothing else may change it; petstore serve makes it the database of a service',
+      'it follows a backup, so nothing else may change it; once it is complete, petstore serve makes it the database of a service',
     )
   }
   const staged = findStagedRestore(path)

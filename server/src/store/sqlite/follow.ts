@@ -2,7 +2,7 @@ import { existsSync, readdirSync, renameSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
 import { parseNames, type Snapshot } from './backup-folder.ts'
-import { followerMark, lockForServing, realPathOf } from './database-files.ts'
+import { followerMark, lockForServing, realPathOf, removeDatabase } from './database-files.ts'
 import {
   applyLog,
   copySnapshot,
@@ -76,6 +76,8 @@ export class Follower {
     if (!copySnapshot(this.#folder, snapshot, partial)) throw new OpenRefused(`${snapshot.name} is damaged`)
     const [log] = followingLogs(snapshot, parseNames(readdirSync(this.#folder)).logs)
     if (log !== undefined) applyLog(readLog(this.#folder, log, true), partial)
+    // SQLite would apply a log that an interrupted step has left.
+    removeDatabase(this.#path)
     renameSync(partial, this.#path)
     return { number: snapshot.number, applied: 0 }
   }

@@ -1,5 +1,14 @@
 import { Database } from 'bun:sqlite'
-import { closeSync, openSync, readdirSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
 import { type CopiedLog, crcText, parseNames, type Snapshot } from './backup-folder.ts'
@@ -89,9 +98,13 @@ export function readLog(folder: string, { name, crc }: CopiedLog, isLast: boolea
   throw new OpenRefused(`${join(folder, name)} is damaged; --at restores a moment before its changes`)
 }
 
-/** Lets SQLite recover the log and copy it into the database. Closing the last connection removes the log. */
+/**
+ * Lets SQLite recover the log and copy it into the database. Closing the last connection removes the log. A follower applies the
+ * log again when it has grown. So the log must be complete before it gets its name: a part of it would take back pages.
+ */
 export function applyLog(bytes: Buffer, target: string): void {
-  writeFileSync(`${target}-wal`, bytes, { mode: 0o600 })
+  writeFileSync(`${target}-wal.new`, bytes, { mode: 0o600, flush: true })
+  renameSync(`${target}-wal.new`, `${target}-wal`)
   const database = new Database(target)
   try {
     database.run('PRAGMA wal_checkpoint(TRUNCATE)')
