@@ -8,6 +8,8 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
+import { backupTask } from '../server/test/faults/backup/task.ts'
+import { backupSimTask } from '../server/test/sim/backup-task.ts'
 import { simTask } from '../server/test/sim/task.ts'
 import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
@@ -25,6 +27,8 @@ import { searchesPostgresTask, searchesTask } from './searches/task.ts'
 const TASKS: readonly TortureTask[] = [
   simTask,
   factOrderTask,
+  backupSimTask,
+  backupTask,
   failoverTask,
   patroniTask,
   pgbouncerTask,

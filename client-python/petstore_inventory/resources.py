@@ -189,8 +189,8 @@ class AdjustmentsMethods(Resource):
         """
         Returns the adjustments that match every given parameter, the latest recorded first, in pages:
         deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was
-        created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer
-        adjustments than `limit`, or none, and still link to the next page.
+        created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or
+        one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page.
         """
         return self._transport.pages("/inventory/adjustments", query={"petId": pet_id, "reason": reason, "keyId": key_id, "reference": reference, "orderId": order_id, "since": since, "until": until, "limit": page_size}, **options)
 
@@ -357,6 +357,30 @@ class CategoriesMethods(Resource):
         Removes a category that has no pets. The key needs the permission `pets`.
         """
         self._transport.write("DELETE", f"/categories/{int64(category_id)}", **options)
+
+
+class ImportsMethods(Resource):
+    def file(
+        self,
+        body: str,
+        *,
+        kind: Optional[types.ImportKind] = None,
+        dry_run: Optional[bool] = None,
+        map: Optional[str] = None,
+        locale: Optional[Literal["en", "de"]] = None,
+        encoding: Optional[Literal["utf8", "latin1"]] = None,
+        **options: Unpack[CallOptions],
+    ) -> types.ImportResult:
+        """
+        Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are
+        separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`;
+        other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else
+        creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the
+        stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While
+        the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with
+        Retry-After. The key needs the permission `pets`.
+        """
+        return self._transport.write_once("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
 
 
 class OrdersMethods(Resource):
@@ -746,6 +770,7 @@ class Resources:
         self.pets = PetsMethods(transport)
         self.catalog = CatalogMethods(transport)
         self.categories = CategoriesMethods(transport)
+        self.imports = ImportsMethods(transport)
         self.orders = OrdersMethods(transport)
         self.reports = ReportsMethods(transport)
         self.webhooks = WebhooksMethods(transport)

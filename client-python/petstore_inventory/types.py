@@ -214,6 +214,16 @@ class CategoryUpdate(TypedDict):
     lowStockAt: NotRequired[Optional[int]]
 
 
+class ImportResult(TypedDict):
+    kind: ImportKind
+    dryRun: bool
+    rows: int
+    added: int
+    changed: int
+    unchanged: int
+    ignoredColumns: List[str]
+
+
 class NewOrder(TypedDict):
     petId: int
     quantity: int
@@ -549,6 +559,7 @@ class AdjustmentLine(TypedDict):
 
 class ErrorDetail(TypedDict):
     index: int
+    line: NotRequired[int]
     petId: NotRequired[int]
     code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "already_reversed", "too_late", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
     message: str
@@ -596,6 +607,7 @@ class CountChange(TypedDict):
 
 
 RecordedReason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected", "correction"]
+ImportKind = Literal["pets", "orders", "count", "categories"]
 OrderUpdate = Union[OrderCompletion, OrderChange]
 EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]

@@ -89,6 +89,7 @@ const NAMES: Readonly<Record<string, readonly [resource: string, name: string]>>
   listPetEdits: ['pets', 'history'],
   getMovementReport: ['reports', 'movements'],
   createOrders: ['orders', 'createMany'],
+  importFile: ['imports', 'file'],
 }
 
 export async function readContract(): Promise<Contract> {

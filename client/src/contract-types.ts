@@ -306,6 +306,25 @@ export interface CategoryUpdate {
   readonly lowStockAt?: number | null
 }
 
+/** The records of a file. */
+export type ImportKind = 'pets' | 'orders' | 'count' | 'categories'
+
+export interface ImportResult {
+  readonly kind: ImportKind
+  /** If true, nothing was changed. */
+  readonly dryRun: boolean
+  /** The rows of the file, without the header and blank rows. */
+  readonly rows: number
+  /** The records that were created. */
+  readonly added: number
+  /** The records that were changed. */
+  readonly changed: number
+  /** The rows that agreed with the store. */
+  readonly unchanged: number
+  /** The columns of the file that the import ignores. */
+  readonly ignoredColumns: readonly string[]
+}
+
 export interface NewOrder {
   /** The pet to order. */
   readonly petId: bigint
@@ -1007,8 +1026,10 @@ export interface AdjustmentLine {
 }
 
 export interface ErrorDetail {
-  /** The position of the change in the request, from 0. */
+  /** The position of the change in the request, or of the line in a file, from 0. */
   readonly index: number
+  /** The line of the file, from 1, if the request is an import. */
+  readonly line?: number
   /** The pet that the change names; absent if it names none. */
   readonly petId?: bigint
   /** The error code of this change. */

@@ -10,6 +10,8 @@ import type {
   CreatedOrders,
   EventKind,
   HistoryEntry,
+  ImportKind,
+  ImportResult,
   InventoryAdjustment,
   InventoryItem,
   InventoryUpdate,
@@ -181,6 +183,20 @@ export interface ListCategoriesQuery {
   readonly cursor?: string | undefined
 }
 
+/** The parameters of `imports.file`. */
+export interface ImportFileQuery {
+  /** The records of a file. */
+  readonly kind?: ImportKind | undefined
+  /** Checks the whole file and changes nothing. */
+  readonly dryRun?: boolean | undefined
+  /** Columns with other names, such as `Article:name,Stock:quantity`. */
+  readonly map?: string | undefined
+  /** How numbers are written. Needed only if the file has numbers such as 1.200 or 1,200. */
+  readonly locale?: 'en' | 'de' | undefined
+  /** The encoding of the file; latin1 is Windows-1252. */
+  readonly encoding?: 'utf8' | 'latin1' | undefined
+}
+
 /** The parameters of `orders.list`. */
 export interface ListOrdersQuery {
   /** Return only orders in this state. */
@@ -291,7 +307,7 @@ export type AdjustmentsMethods = ReturnType<typeof adjustmentsMethods>
 
 export function adjustmentsMethods(api: Api) {
   return {
-    /** Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer adjustments than `limit`, or none, and still link to the next page. */
+    /** Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page. */
     list: (options: ListAdjustmentsQuery & CallOptions = {}): List<Adjustment> =>
       api.list<Adjustment>('/inventory/adjustments', { maxLimit: 200 }, options),
 
@@ -382,6 +398,21 @@ export function categoriesMethods(api: Api) {
     /** Removes a category that has no pets. The key needs the permission `pets`. */
     remove: (categoryId: IdInput, options: WriteOptions & Condition = {}): Promise<void> =>
       api.done('DELETE', '/categories/{categoryId}', { params: { categoryId } }, options),
+  }
+}
+
+export type ImportsMethods = ReturnType<typeof importsMethods>
+
+export function importsMethods(api: Api) {
+  return {
+    /** Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. The key needs the permission `pets`. */
+    file: (body: Input<string>, options: ImportFileQuery & CallOptions = {}): Promise<ImportResult> =>
+      api.value<ImportResult>(
+        'POST',
+        '/imports',
+        { body, contentType: 'text/csv' },
+        { retries: 0, ...options },
+      ),
   }
 }
 
@@ -572,6 +603,7 @@ export class Resources {
   readonly pets: PetsMethods
   readonly catalog: CatalogMethods
   readonly categories: CategoriesMethods
+  readonly imports: ImportsMethods
   readonly orders: OrdersMethods
   readonly reports: ReportsMethods
   readonly webhooks: WebhooksMethods
@@ -584,6 +616,7 @@ export class Resources {
     this.pets = petsMethods(api)
     this.catalog = catalogMethods(api)
     this.categories = categoriesMethods(api)
+    this.imports = importsMethods(api)
     this.orders = ordersMethods(api)
     this.reports = reportsMethods(api)
     this.webhooks = webhooksMethods(api)
@@ -618,6 +651,7 @@ export const METHODS = {
   createCategory: 'categories.create',
   updateCategory: 'categories.update',
   removeCategory: 'categories.remove',
+  importFile: 'imports.file',
   listOrders: 'orders.list',
   createOrder: 'orders.create',
   createOrders: 'orders.createMany',

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { addPets } from '../../server/test/support/add-pets.ts'
 import { TestService } from '../../server/test/support/test-service.ts'
 import { type InventoryEvent, isPetstoreError } from '../src/index.ts'
 import { CuttingProxy } from './support/cutting-proxy.ts'
@@ -90,7 +91,7 @@ test('a stream survives a restart of the service, and reports entries that come 
     }
   })()
   while (events.length === 0) await Bun.sleep(5)
-  await service.store.addPets([{ id: 77n, name: 'New', categoryId: 1n, status: 'pending', quantity: 2 }])
+  await addPets(service.store, [{ id: 77n, name: 'New', categoryId: 1n, status: 'pending', quantity: 2 }])
   while (events.length === 1) await Bun.sleep(5)
   await service.restart()
   await service.store.changeStock([{ type: 'remove_pet', petId: 77n, keyId: 'petstore', at: 0 }])

@@ -20,7 +20,7 @@ test('ids are exact in every operation, in and out', async () => {
   const received = client.inventory.receive({ petId: LAST, quantity: 2 })
   expect(await received).toMatchObject({ items: [{ petId: LAST, quantity: 10, status: 'available' }] })
   expect((await client.inventory.history(LAST)).items[0]).toMatchObject({ before: 8, after: 10 })
-  expect((await client.inventory.changes()).items.map(({ petId }) => petId)).toEqual([LAST, ODD])
+  expect((await client.inventory.changes()).items.slice(0, 2).map(({ petId }) => petId)).toEqual([LAST, ODD])
   expect((await client.catalog.list()).items.map(({ petId }) => petId)).toEqual(ids)
   expect((await Array.fromAsync(client.orders.list()))[1]).toMatchObject({
     id: ODD,
@@ -108,7 +108,7 @@ test('await returns one page, and for await the items of all pages', async () =>
     name: `Pet ${index}`,
     categoryId: 1n,
     status: 'available' as const,
-    quantity: 1,
+    quantity: 0,
   }))
   const service = await TestService.start({ pets })
   let requests = 0

@@ -16,7 +16,7 @@ const GROUPS: readonly { readonly title: string; readonly settings: readonly Set
     settings: ['host', 'port', 'tlsCert', 'tlsKey', 'baseUrl', 'stagingBaseUrl', 'petSunset'],
   },
   { title: 'Reports', settings: ['timeZone'] },
-  { title: 'Database', settings: ['databaseUrl', 'pgPoolSize', 'minFreeDiskMebibytes'] },
+  { title: 'Database', settings: ['databaseUrl', 'pgPoolSize', 'minFreeDiskMebibytes', 'backupTo'] },
   { title: 'Callers', settings: ['trustProxy', 'corsOrigins'] },
   { title: 'Webhooks', settings: ['webhookPrivateAddresses'] },
   { title: 'Logs and metrics', settings: ['logRequests', 'metricsHost', 'metricsPort'] },

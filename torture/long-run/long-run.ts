@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createKeyId, createSecret, PERMISSIONS, toStoredSecret } from '../../server/src/core/keys/api-key.ts'
 import { openStore } from '../../server/src/store/open-store.ts'
 import { serve } from '../../server/test/cli/running-petstore.ts'
+import { addPets } from '../../server/test/support/add-pets.ts'
 import { operatorOf } from '../../server/test/support/operator.ts'
 import { createDatabase, type TestDatabase } from '../../server/test/support/postgres-databases.ts'
 import type { LoadOrder, LoadReport } from './load.ts'
@@ -182,7 +183,8 @@ function shown(slices: readonly Slice[]): string {
 
 async function stockUp(url: string): Promise<string> {
   const store = await openStore(url, { tables: 'migrate' })
-  await store.addPets(
+  await addPets(
+    store,
     Array.from({ length: PETS }, (_, index) => ({
       id: BigInt(index + 1),
       name: `Pet ${index + 1}`,

@@ -316,6 +316,11 @@ class RequestPipeline {
     this.writer.close()
   }
 
+  resumeBody(): void {
+    if (this.#pending !== undefined) this.#readBody(this.#pending)
+    this.#connection.setPaused(this.#input.length > MAX_UNREAD_BYTES)
+  }
+
   sendContinue(): void {
     this.#connection.restartTimeout()
     this.writer.writeContinue()
@@ -414,6 +419,7 @@ class RequestPipeline {
     if (requestBody.isComplete || this.#input.length === 0) return
     try {
       this.#input.readInto(requestBody)
+      if (requestBody.hasProgressed()) this.#connection.restartTimeout()
     } catch (error) {
       if (!(error instanceof RequestProblem)) throw error
       this.stopReceiving(error)

@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly hasClientLeft: boolean
   /**
    * Returns the whole body, or a promise if it has not arrived yet. Throws or rejects with a RequestProblem, for example
-   * if the body is larger than `maxBytes` (DEFAULT_BODY_BYTES by default, at most MAX_BODY_BYTES).
+   * if the body is larger than `maxBytes` (DEFAULT_BODY_BYTES by default).
    */
   body(maxBytes?: number): MaybePromise<Uint8Array>
 }
@@ -272,7 +272,10 @@ function wantsKeepAlive(connectionHeader: string | null, isHttp10: boolean): boo
 
 /** The largest body that a handler gets, unless it asks for a larger one. */
 export const DEFAULT_BODY_BYTES = 64 * 1024
-/** The largest body that is kept until the handler reads it. */
+/**
+ * This much of a body is kept until the handler reads it. The rest waits at the client. While a larger body arrives, each further
+ * part of this size restarts the timeout of the request.
+ */
 export const MAX_BODY_BYTES = 256 * 1024
 
 /** The request that is being received or answered. A connection has at most one. */
@@ -283,6 +286,12 @@ export interface PendingRequest extends ResponseContext {
    * the body or another request, so the connection is closed after the response.
    */
   readonly awaitsContinue: boolean
+}
+
+interface BodySource {
+  sendContinue(): void
+  /** Receives the part of the body that was held back until the handler read it. */
+  resumeBody(): void
 }
 
 /** A request whose head is complete. Its body may still be arriving. */
@@ -296,13 +305,13 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
   readonly requestBody: RequestBody
   isLast: boolean
   readonly #connection: { readonly hasClientLeft: boolean }
-  readonly #pipeline: { sendContinue(): void }
+  readonly #pipeline: BodySource
   #expectsContinue: boolean
 
   constructor(
     head: RequestHead,
     connection: { readonly address: string; readonly hasClientLeft: boolean },
-    pipeline: { sendContinue(): void },
+    pipeline: BodySource,
   ) {
     this.method = head.method
     this.path = head.path
@@ -327,6 +336,7 @@ export class IncomingRequest implements HttpRequest, PendingRequest {
 
   body(maxBytes?: number): MaybePromise<Uint8Array> {
     const body = this.requestBody.read(maxBytes)
+    if (body instanceof Promise) this.#pipeline.resumeBody()
     if (this.awaitsContinue) {
       this.#expectsContinue = false
       this.#pipeline.sendContinue()
@@ -351,23 +361,33 @@ export class RequestBody {
   #missingBytes: number
   #buffer: Uint8Array = NO_BYTES
   #size = 0
-  #maxBytes = MAX_BODY_BYTES
+  #maxBytes = Number.POSITIVE_INFINITY
   #problem: RequestProblem | undefined
   #pendingRead: PromiseWithResolvers<Uint8Array> | undefined
   #isDiscarded = false
+  /** `hasProgressed` returns true once the body is larger than this. */
+  #nextProgress = MAX_BODY_BYTES
 
   constructor(length: RequestHeaders['bodyLength']) {
     this.#chunkReader = length === 'chunked' ? new ChunkReader() : undefined
     this.#missingBytes = length === 'chunked' ? 0 : length
-    this.#limitTo(MAX_BODY_BYTES)
   }
 
   get isComplete(): boolean {
     return this.#chunkReader?.isComplete ?? this.#missingBytes === 0
   }
 
-  /** Takes the bytes that belong to this body, and returns their number. */
-  take(bytes: Uint8Array): number {
+  /** Whether the body has grown by MAX_BODY_BYTES since this last returned true. */
+  hasProgressed(): boolean {
+    if (this.#size < this.#nextProgress) return false
+    this.#nextProgress = this.#size + MAX_BODY_BYTES
+    return true
+  }
+
+  /** Takes the bytes that belong to this body, up to a limit until the handler reads it, and returns their number. */
+  take(unread: Uint8Array): number {
+    const isWanted = this.#pendingRead !== undefined || this.#isDiscarded || this.#problem !== undefined
+    const bytes = isWanted ? unread : unread.subarray(0, Math.max(0, MAX_BODY_BYTES - this.#size))
     const taken =
       this.#chunkReader === undefined
         ? this.#takeByLength(bytes)
@@ -377,7 +397,7 @@ export class RequestBody {
   }
 
   read(maxBytes = DEFAULT_BODY_BYTES): MaybePromise<Uint8Array> {
-    this.#limitTo(Math.min(maxBytes, MAX_BODY_BYTES))
+    this.#limitTo(maxBytes)
     if (this.#problem !== undefined) throw this.#problem
     if (this.isComplete) return this.#bytes()
     this.#pendingRead ??= Promise.withResolvers<Uint8Array>()
@@ -423,8 +443,6 @@ export class RequestBody {
 
   #limitTo(maxBytes: number): void {
     this.#maxBytes = maxBytes
-    // If the body was already too large for MAX_BODY_BYTES, the message must name the limit of the handler instead.
-    if (this.#problem?.kind === 'too_large') this.#problem = tooLarge(maxBytes)
     if (this.#size + this.#missingBytes > maxBytes) this.#fail(tooLarge(maxBytes))
   }
 

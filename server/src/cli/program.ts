@@ -4,6 +4,7 @@ import { addBackupCommands } from './commands/backup.ts'
 import { addCheckCommand } from './commands/check.ts'
 import { addCopyCommand } from './commands/copy.ts'
 import { addExportCommand } from './commands/export.ts'
+import { addFollowCommand } from './commands/follow.ts'
 import { addHealthCommand } from './commands/health.ts'
 import { addHistoryCommands } from './commands/history.ts'
 import { addImportCommand } from './commands/import.ts'
@@ -28,6 +29,7 @@ export function createProgram(): PetstoreCommand {
   addExportCommand(program)
   addHistoryCommands(program)
   addBackupCommands(program)
+  addFollowCommand(program)
   addCopyCommand(program)
   addCheckCommand(program)
   addHealthCommand(program)

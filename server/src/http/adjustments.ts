@@ -15,6 +15,7 @@ import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { MAX_AHEAD_MINUTES, MAX_AHEAD_MS, MAX_LATENESS_DAYS, type TooLate } from '../core/stock/facts.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { toAdjustment } from '../core/stock/stock-draft.ts'
+import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type ErrorDetail, notFound, ServiceError } from '../core/values/errors.ts'
 import type { JsonObject } from '../core/values/exact-json.ts'
@@ -158,7 +159,7 @@ export const adjustInventory = defineOperation('POST', '/inventory/adjustments',
 export const listAdjustments = defineOperation('GET', '/inventory/adjustments', {
   summary: 'List adjustments',
   description:
-    'Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log, so it may have fewer adjustments than `limit`, or none, and still link to the next page.',
+    'Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page.',
   query: {
     petId: Type.Optional(Int64('Return only adjustments with a line of this pet.')),
     reason: Type.Optional(RecordedReason),
@@ -336,11 +337,12 @@ function occursTwice(pet: bigint | string): ServiceError {
 /** Replaces the barcodes by the ids of their pets. A change with an unknown barcode has no petId. */
 async function findPets(
   changes: readonly ParsedChange[],
-  store: { findPetsByBarcode(barcodes: readonly string[]): Promise<ReadonlyMap<string, bigint>> },
+  store: Pick<TransferStore, 'findStockedPets'>,
 ): Promise<readonly AdjustmentChange[]> {
   const barcodes = changes.flatMap(({ barcode }) => barcode ?? [])
   if (barcodes.length === 0) return changes
-  const petIds = await store.findPetsByBarcode(barcodes)
+  const pets = await store.findStockedPets([], barcodes)
+  const petIds = new Map(pets.map(({ id, barcode }) => [barcode, id]))
   const resolved = changes.map((change) => {
     const { barcode } = change
     return barcode === undefined ? change : { ...change, petId: petIds.get(barcode) }

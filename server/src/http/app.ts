@@ -200,9 +200,8 @@ function decodeSegments(segments: PathSegments): PathSegments {
 function matchRoute(context: OperationContext): void {
   context.route = findRoute(context.method, context.path)
   if (context.route.type !== 'operation') return
-  const { operationId, hasNoDeadline } = context.route.operation
-  context.operationName = operationId
-  if (hasNoDeadline) context.deadline = Number.POSITIVE_INFINITY
+  context.operationName = context.route.operation.operationId
+  context.deadline = context.newDeadline()
 }
 
 type Credentials =
@@ -403,7 +402,7 @@ function receiveInput(context: OperationContext): MaybePromise<Uint8Array | unde
   const { operation, segments } = context.matched
   context.params = operation.readParams(segments)
   context.query = operation.readQuery(context.request.query)
-  if (operation.body === undefined) return undefined
+  if (operation.readBody === undefined) return undefined
   const body = context.request.body(operation.maxBodyBytes)
   return body instanceof Promise ? receiveLateBody(context, body) : body
 }

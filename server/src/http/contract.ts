@@ -164,6 +164,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
     tags: [
       { name: 'inventory', description: 'Stock levels.' },
       { name: 'pets', description: 'Pets and categories.' },
+      { name: 'imports', description: 'Files of pets, categories, orders and counts.' },
       { name: 'store', description: 'Orders.' },
       { name: 'reports', description: 'Sums over the history of the stock.' },
       { name: 'webhooks', description: 'Notifications of changes, sent to an address of the caller.' },
@@ -202,7 +203,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
   const { operationId, path, summary, description, stability = 'beta' } = operation
-  const { permission, body, deprecatedSince, takesPairingCode } = operation
+  const { permission, body, csvExample, deprecatedSince, takesPairingCode } = operation
   const [, firstSegment] = path.split('/')
   return {
     operationId,
@@ -220,6 +221,7 @@ function describeOperation(operation: Operation, sunset: Date, shared: SharedCom
     ...(takesPairingCode ? { security: [{ pairingCode: [] }] } : {}),
     parameters: describeParameters(operation, shared),
     ...(body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body) } }),
+    ...(csvExample === undefined ? {} : { requestBody: { required: true, content: csvContent(csvExample) } }),
     responses: describeResponses(operation, shared),
   }
 }
@@ -293,12 +295,12 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
 }
 
 function possibleErrors(operation: Operation): ErrorCode[] {
-  const { errors = [], params, body, permission, acceptsIdempotencyKey } = operation
+  const { errors = [], params, readBody, permission, acceptsIdempotencyKey } = operation
   // Every operation rejects something: an unknown parameter, an invalid body, or a header that it does not support.
   const codes: ErrorCode[] = [...COMMON_ERRORS, 'invalid_request', ...errors]
   if (acceptsIfMatch(operation)) codes.push('precondition_failed')
   if (params !== undefined) codes.push('not_found')
-  if (body !== undefined) codes.push('payload_too_large', 'request_timeout')
+  if (readBody !== undefined) codes.push('payload_too_large', 'request_timeout')
   if (permission !== undefined) codes.push('forbidden')
   if (acceptsIdempotencyKey) codes.push('idempotency_key_reused')
   return codes
@@ -358,6 +360,10 @@ function jsonContent(schema: TSchema) {
   return {
     'application/json': { schema: withReferences(schema), ...(example === undefined ? {} : { example }) },
   }
+}
+
+function csvContent(example: string) {
+  return { 'text/csv': { schema: { type: 'string' }, example } }
 }
 
 /** The example of a list has one item. Other schemas need no example here, because they contain their own. */

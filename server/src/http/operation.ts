@@ -14,6 +14,7 @@ import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
+import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
 import { nameAdvice } from '../core/values/closest-name.ts'
 import { type ErrorCode, ServiceError } from '../core/values/errors.ts'
@@ -44,6 +45,7 @@ type Values<FieldSet extends Fields> = {
 
 export interface Services {
   readonly store: CatalogStore &
+    TransferStore &
     HistoryStore &
     OrderStore &
     ReportStore &
@@ -134,7 +136,7 @@ interface OperationSpec {
   readonly takesPairingCode?: true
   /** Requests do not count towards the limits of the key, and are answered even if the limits are exceeded. */
   readonly isExemptFromLimits?: true
-  /** Waits for another server, so the deadline of requests does not apply. */
+  /** May take longer than the deadline of requests, because it waits for another server or writes a whole file. */
   readonly hasNoDeadline?: true
   readonly deprecatedSince?: Date
   /**
@@ -147,6 +149,8 @@ interface OperationSpec {
   /** Descriptions of the request headers, by name. By default, a GET operation has If-None-Match. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: TObject
+  /** The example of a body that is a CSV file instead of JSON. */
+  readonly csvExample?: string
   /** DEFAULT_BODY_BYTES by default. */
   readonly maxBodyBytes?: number
   readonly acceptsIdempotencyKey?: true
@@ -216,6 +220,7 @@ export function defineOperation<
     },
     readQuery: (text) => (text === '' && query === undefined ? NO_QUERY : readQuery(text)),
     ...(body === undefined ? {} : { readBody: bodyReader(body, isStrict, parseBody) }),
+    ...(definition.csvExample === undefined ? {} : { readBody: readCsv }),
   }
 }
 
@@ -251,6 +256,7 @@ function fillPathTemplate(template: string, segments: PathSegments): string {
 /** The nesting of the bodies of operations that ignore unknown fields. */
 const MAX_IGNORED_NESTING = 16
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
+const CSV_MEDIA_TYPE = /^text\/csv\s*(?:;|$)/i
 const JSON_MEDIA_TYPE = /^application\/json\s*(?:;|$)/i
 
 interface SchemaKeywords {
@@ -359,12 +365,25 @@ interface BodyRules {
   readonly allowsRepeatedNames: boolean
 }
 
-function parseJson({ headers }: HttpRequest, bytes: Uint8Array, { advice, ...rules }: BodyRules): unknown {
-  if (bytes.length === 0) throw invalid(`the request body is missing; ${advice}`)
+/** The bytes of a CSV file, whose encoding a query parameter names. */
+function readCsv(request: HttpRequest, bytes: Uint8Array): Uint8Array {
+  const advice = 'send a CSV file with Content-Type: text/csv'
+  requireBody(request, bytes, { mediaType: 'text/csv', pattern: CSV_MEDIA_TYPE, advice })
+  return bytes
+}
+
+interface BodyForm {
+  readonly mediaType: string
+  readonly pattern: RegExp
+  readonly advice: string
+}
+
+function requireBody({ headers }: HttpRequest, bytes: Uint8Array, form: BodyForm): void {
+  if (bytes.length === 0) throw invalid(`the request body is missing; ${form.advice}`)
   const mediaType = headers.get('content-type')
-  if (mediaType === null || !JSON_MEDIA_TYPE.test(mediaType)) {
+  if (mediaType === null || !form.pattern.test(mediaType)) {
     const got = mediaType === null ? 'none' : JSON.stringify(mediaType.slice(0, 80))
-    throw invalid(`Content-Type must be application/json, got ${got}`)
+    throw invalid(`Content-Type must be ${form.mediaType}, got ${got}`)
   }
   const coding = headers.get('content-encoding')
   if (coding !== null && coding.toLowerCase() !== 'identity') {
@@ -372,6 +391,10 @@ function parseJson({ headers }: HttpRequest, bytes: Uint8Array, { advice, ...rul
       `Content-Encoding ${JSON.stringify(coding.slice(0, 80))} is not supported; send the body uncompressed`,
     )
   }
+}
+
+function parseJson(request: HttpRequest, bytes: Uint8Array, { advice, ...rules }: BodyRules): unknown {
+  requireBody(request, bytes, { mediaType: 'application/json', pattern: JSON_MEDIA_TYPE, advice })
   const text = decodeUtf8(bytes)
   try {
     return parseExactJson(text, rules)

@@ -20,7 +20,8 @@ export interface PublicPageParts {
   /** Builds the OpenAPI document. Called at the first request, when the service knows its own address. */
   readonly contract: () => unknown
   /** Rejects while the service cannot serve requests. */
-  readonly checkReady: () => Promise<void>
+  /** Resolves to warnings about what does not keep the service from answering. */
+  readonly checkReady: () => Promise<readonly string[]>
   /** By path. */
   readonly webPages: Readonly<Record<string, PublicPage>>
 }
@@ -79,10 +80,10 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
     },
     '/healthz': async () => aliveReply,
     '/readyz': async (request) => {
-      await checkReady().catch((error: unknown) => {
+      const warnings = await checkReady().catch((error: unknown) => {
         throw notReady(error, isFromThisMachine(request))
       })
-      return jsonReply({ status: 'ready' }, NO_STORE)
+      return jsonReply({ status: 'ready', ...(warnings.length > 0 && { warnings }) }, NO_STORE)
     },
   }
   const pages = new Map(Object.entries(webPages))

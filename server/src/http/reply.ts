@@ -64,7 +64,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly status: number; reado
     precondition_failed: error(412, 'The record is not in the state that the request expects.'),
     payload_too_large: error(
       413,
-      `The request body is larger than ${DEFAULT_BODY_BYTES / 1_024} KiB, or ${MAX_BODY_BYTES / 1_024} KiB for adjustments and batches.`,
+      `The request body is larger than ${DEFAULT_BODY_BYTES / 1_024} KiB, or ${MAX_BODY_BYTES / 1_024} KiB for adjustments and batches, or 64 MiB for imports.`,
     ),
     idempotency_key_reused: error(422, 'The Idempotency-Key was already used for another request.'),
     rate_limit_exceeded: error(

@@ -192,7 +192,8 @@ export class OperationContext extends RequestContext implements Requester {
   }
 
   newDeadline(): number {
-    return performance.now() + DEADLINE_MS
+    const hasNone = this.route.type === 'operation' && this.route.operation.hasNoDeadline === true
+    return hasNone ? Number.POSITIVE_INFINITY : performance.now() + DEADLINE_MS
   }
 
   get hasLeft(): boolean {

@@ -2,6 +2,7 @@ import { adjustInventory, getAdjustment, listAdjustments, reverseAdjustment } fr
 import { createCategory, listCategories, removeCategory, updateCategory } from './categories.ts'
 import { inventoryEvents, listEvents } from './events.ts'
 import { listInventoryHistory, listPetEdits, listRecentChanges } from './history.ts'
+import { importFile } from './imports.ts'
 import {
   getAvailability,
   getInventoryItem,
@@ -68,6 +69,7 @@ const OPERATIONS_BY_ID = {
   createCategory,
   updateCategory,
   removeCategory,
+  importFile,
   listOrders,
   createOrder,
   createOrders,

@@ -29,7 +29,8 @@ export function pageParameters({ maxLimit, defaultLimit } = { maxLimit: 1_000, d
 
 export const ErrorDetail = Type.Object(
   {
-    index: Count('The position of the change in the request, from 0.'),
+    index: Count('The position of the change in the request, or of the line in a file, from 0.'),
+    line: Type.Optional(Count('The line of the file, from 1, if the request is an import.')),
     petId: Type.Optional(Int64('The pet that the change names; absent if it names none.')),
     code: OneOf(ERROR_CODES, { description: 'The error code of this change.' }),
     message: PlainText('Human-readable description.'),

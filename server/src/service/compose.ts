@@ -115,6 +115,7 @@ export async function startService(
     checkReady: async () => {
       if (isStopping) throw new ServiceError('service_unavailable', 'the service is stopping')
       await checkStore()
+      return backupWarnings(store)
     },
     bodyTurns: new BodyTurns(),
     sunset: config.petSunset,
@@ -129,8 +130,10 @@ export async function startService(
   /** All parts share one grace period, because a service manager kills a process that takes longer to stop. */
   let graceEndsAt = 0
   const remainingGraceMs = () => Math.max(0, graceEndsAt - performance.now())
-  const scheduler = new Scheduler(backgroundJobs({ store, limits, commits, clock }), ({ name }, error) =>
-    logger.failure(name, error),
+  const scheduler = new Scheduler(
+    backgroundJobs({ store, limits, commits, clock }),
+    ({ name }, error) => logger.failure(name, error),
+    ({ name }) => logger.info('recovered', { source: name }),
   )
   scheduler.start()
   onStop('background jobs', () => Promise.race([scheduler.stop(), Bun.sleep(remainingGraceMs())]))
@@ -264,6 +267,16 @@ async function builtWebFiles(): Promise<readonly WebFile[]> {
       ...(gzip === undefined ? {} : { gzip: Bun.file(gzip) }),
     },
   }))
+}
+
+/** A copy that takes a second is normal while a large snapshot is copied. */
+const LATE_BACKUP_MS = 5 * SECOND
+
+/** A service whose backup fails goes on, because its callers need it. */
+function backupWarnings({ backup }: Store): string[] {
+  if (backup === undefined || backup.ageMs < LATE_BACKUP_MS) return []
+  const seconds = Math.floor(backup.ageMs / SECOND)
+  return [`the backup is ${seconds} s behind; the log of the service has the reason`]
 }
 
 /** Caches the result for one second; a failure for 100 ms. */

@@ -45,6 +45,11 @@ export const SETTINGS = {
     help: 'changes of a SQLite database are refused while its disk has less space free than this',
     parse: wholeNumber(0, 1_000_000),
   },
+  backupTo: {
+    fallback: '',
+    help: 'folder on another disk, which must exist: a SQLite database is copied there within a second of each commit',
+    parse: optionalPath,
+  },
   baseUrl: {
     fallback: '',
     help: 'production address in the contract; ends in /v1; the listening address by default',
@@ -154,6 +159,11 @@ export function readConfig(
   const config = Object.fromEntries(SETTING_NAMES.map((name) => [name, read(name)])) as unknown as Config
   if (config.tlsCert === undefined && config.tlsKey !== undefined) throw needsSetting('tlsKey', 'tlsCert')
   if (config.tlsKey === undefined && config.tlsCert !== undefined) throw needsSetting('tlsCert', 'tlsKey')
+  if (config.backupTo !== undefined && !config.databaseUrl.startsWith('sqlite:')) {
+    throw new SettingError(
+      `${flagOf('backupTo')} (${variableOf('backupTo')}) is for SQLite; PostgreSQL archives its own log: docs/backup.md`,
+    )
+  }
   return Object.freeze(config)
 }
 
@@ -198,6 +208,10 @@ function nonEmpty(text: string): string {
 
 function optionalText(text: string): string | undefined {
   return text === '' ? undefined : text
+}
+
+function optionalPath(text: string): string | undefined {
+  return text === '' ? undefined : resolve(text)
 }
 
 function portOrOff(text: string): number | 'off' {

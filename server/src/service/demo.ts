@@ -10,7 +10,8 @@ import {
   toStoredSecret,
 } from '../core/keys/api-key.ts'
 import type { NewOrder, OrderRow } from '../core/orders/order.ts'
-import { type CommandOf, SYSTEM_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
+import type { CommandOf } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
 import { DAY } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
@@ -45,7 +46,7 @@ export async function prepareDemo(store: Store, now: number): Promise<void> {
   await store.changeStock(
     CATEGORIES.map((category) => ({ type: 'create_category', category, ...origin }) as const),
   )
-  await store.addPets(demoPets())
+  await store.changeStock([{ type: 'upsert_pets', pets: demoPets(), canChangeStock: true, ...origin }])
   await store.changeStock(recentTrade(now))
   await addDemoOrders(store, now)
 }
@@ -204,14 +205,7 @@ const OPEN_ORDERS: readonly (readonly [number, number, string, number | undefine
 
 async function addDemoOrders(store: Store, now: number): Promise<void> {
   const origin = { keyId: SYSTEM_KEY_ID, at: now }
-  const staged = await store.stageOrders()
-  try {
-    await staged.add(pastOrders().map((value, index) => ({ line: index + 1, value })))
-    await staged.finishStaging(0)
-    await staged.apply(origin)
-  } finally {
-    await staged.discard()
-  }
+  await store.changeStock(pastOrders().map((order) => ({ type: 'import_order', order, ...origin }) as const))
   const orders = OPEN_ORDERS.map(
     ([petId, quantity, customer, days, holdSeconds]): NewOrder => ({
       petId: BigInt(petId),

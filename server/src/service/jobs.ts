@@ -1,13 +1,13 @@
 import { applyThresholdOf, type ThresholdParts } from '../core/catalog/threshold-changes.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
-import { SYSTEM_KEY_ID } from '../core/stock/command.ts'
+import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { Job } from './scheduler.ts'
 
 interface JobParts {
-  readonly store: Pick<Store, 'checkClock' | 'forgetAnswers' | 'petsWithExpiredHolds'> &
+  readonly store: Pick<Store, 'backup' | 'checkClock' | 'forgetAnswers' | 'petsWithExpiredHolds'> &
     ThresholdParts['store']
   readonly limits: Pick<LimitKeeper, 'save'>
   readonly commits: GroupCommit
@@ -18,10 +18,15 @@ interface JobParts {
 const ANSWERS_PER_BATCH = 500
 const PETS_PER_BATCH = 200
 const PAUSE_BETWEEN_BATCHES_MS = 5
+/** A copy may then take 800 ms, and the loss of the disk still costs at most a second. */
+const BACKUP_EVERY_MS = 200
 
 export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job[] {
   let unappliedThresholds: ReadonlyMap<bigint, string> = new Map()
+  const { backup } = store
+  const backupJob = backup && { name: 'backup', intervalMs: BACKUP_EVERY_MS, run: () => backup.copy() }
   return [
+    ...(backupJob === undefined ? [] : [backupJob]),
     {
       name: 'save-limits',
       // A process that is killed loses only the counts since the last save.

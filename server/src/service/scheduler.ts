@@ -9,15 +9,21 @@ export interface Job {
 export class Scheduler {
   readonly #jobs: readonly Job[]
   readonly #onFailure: (job: Job, error: unknown) => void
+  readonly #onRecovery: (job: Job) => void
   readonly #currentRuns = new Map<Job, Promise<void>>()
   readonly #failingJobs = new Set<Job>()
   readonly #stopController = new AbortController()
   #timers: readonly Timer[] = []
 
-  /** `onFailure` is called for the first failure of a job. Further failures are ignored until the job has succeeded again. */
-  constructor(jobs: readonly Job[], onFailure: (job: Job, error: unknown) => void) {
+  /** `onFailure` is called for the first failure of a job, and `onRecovery` when the job succeeds again. */
+  constructor(
+    jobs: readonly Job[],
+    onFailure: (job: Job, error: unknown) => void,
+    onRecovery: (job: Job) => void = () => {},
+  ) {
     this.#jobs = jobs
     this.#onFailure = onFailure
+    this.#onRecovery = onRecovery
   }
 
   start(): void {
@@ -44,7 +50,7 @@ export class Scheduler {
   async #runOnce(job: Job): Promise<void> {
     try {
       await job.run(this.#stopController.signal)
-      this.#failingJobs.delete(job)
+      if (this.#failingJobs.delete(job)) this.#onRecovery(job)
     } catch (error) {
       if (!this.#failingJobs.has(job)) this.#onFailure(job, error)
       this.#failingJobs.add(job)

@@ -1,7 +1,7 @@
 import type { Adjustment, AdjustmentLine } from '../core/stock/adjustment.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { REVERSED_UNITS } from './facts.ts'
-import { type ListedRow, type LogList, readLogPage, SCAN_LIMITS } from './history.ts'
+import { type ListedRow, type LogList, readLogPage, SCAN_LIMITS, toCursor } from './history.ts'
 import { fromDocumentDetail, IS_FACT, type LogRow, purposeOf } from './log-rows.ts'
 import { placeholders, type RowSource, type SqlValue } from './sql.ts'
 
@@ -30,45 +30,65 @@ type LineRow = Pick<
 type ListedLine = ListedRow & Pick<LineRow, 'document'>
 
 /** Lists the adjustments by their first rows or, if the filter names a pet, by the row of the pet. */
-const listOf = (isOfPet: boolean): LogList<ListedLine, bigint> => ({
+const listOf = (isOfPet: boolean): LogList<ListedLine, ListedLine> => ({
   isListed: isOfPet ? IS_FACT : 'document = id',
   columns: 'id, pet_id, at, key_id, document',
   lookups: [],
-  toEntry: ({ document }) => document,
+  toEntry: (line) => line,
 })
+
+/** A page ends after this many lines, because other requests wait while they are put together. */
+export const MAX_LISTED_LINES = 5_000
 
 export function adjustmentMethods(
   database: RowSource,
 ): Pick<HistoryStore, 'findAdjustment' | 'listAdjustments'> {
   return {
     findAdjustment: async (id) => {
-      const [adjustment] = await readAdjustments(database, [id])
+      const [adjustment] = await readAdjustments(database, await readFirstRows(database, [id]))
       return adjustment
     },
 
     listAdjustments: async (limit, cursor, filter) => {
       const list = listOf(filter.petId !== undefined)
-      const { rows: ids, next } = await readLogPage(database, list, { limit, cursor, filter }, SCAN_LIMITS)
-      return { rows: await readAdjustments(database, ids), next }
+      const page = await readLogPage(database, list, { limit, cursor, filter }, SCAN_LIMITS)
+      const documents = page.rows.map(({ document }) => document)
+      const firstRows = await readFirstRows(database, documents)
+      const shown = firstRows.slice(0, countShown(firstRows))
+      const last = page.rows.find(({ document }) => document === shown.at(-1)?.id)
+      const isCut = last !== undefined && shown.length < firstRows.length
+      return { rows: await readAdjustments(database, shown), next: isCut ? toCursor(last) : page.next }
     },
   }
 }
 
-/** The adjustments with these ids, in this order. Ids of other log rows are left out. */
-async function readAdjustments(database: RowSource, ids: readonly bigint[]): Promise<Adjustment[]> {
+/** The first rows of the adjustments with these ids, in this order. Ids of other log rows are left out. */
+async function readFirstRows(database: RowSource, ids: readonly bigint[]): Promise<LineRow[]> {
   if (ids.length === 0) return []
-  const firstRows = await database.rows<LineRow>(
+  const rows = await database.rows<LineRow>(
     `SELECT ${LINE_COLUMNS} FROM log WHERE id IN (${placeholders(ids.length)}) AND document = id`,
     ...ids,
   )
+  const rowsById = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => rowsById.get(id) ?? [])
+}
+
+/** How many of the adjustments have at most MAX_LISTED_LINES lines together. At least one. */
+function countShown(firstRows: readonly LineRow[]): number {
+  let lines = 0
+  const count = firstRows.findIndex((row) => {
+    lines += lineCountOf(row)
+    return lines > MAX_LISTED_LINES
+  })
+  return count === -1 ? firstRows.length : Math.max(1, count)
+}
+
+async function readAdjustments(database: RowSource, firstRows: readonly LineRow[]): Promise<Adjustment[]> {
   if (firstRows.length === 0) return []
   const rows = [...firstRows, ...(await readLaterLines(database, firstRows))]
   const reversals = await readReversals(database, firstRows)
   const linesByDocument = Map.groupBy(rows, ({ document }) => document)
-  return ids.flatMap((id) => {
-    const lines = linesByDocument.get(id)
-    return lines === undefined ? [] : [toAdjustment(lines, reversals.get(id) ?? [])]
-  })
+  return firstRows.map((row) => toAdjustment(linesByDocument.get(row.id) ?? [], reversals.get(row.id) ?? []))
 }
 
 /** The rows of an adjustment follow its first row, which has their number. */

@@ -7,15 +7,7 @@ import { availableOf } from '../core/stock/stock-draft.ts'
 import { CATEGORY_CHANGES, type LowStockEvent, PET_CHANGES } from '../core/stock/stock-event.ts'
 import { COPIED_TABLES } from '../core/transfer/copy.ts'
 import { columnsOf } from '../core/values/field.ts'
-import {
-  changeKindIn,
-  detailReader,
-  detailSql,
-  detailText,
-  rowReader,
-  rowValues,
-  selectList,
-} from './record-rows.ts'
+import { changeKindIn, detailReader, detailText, rowReader, rowValues, selectList } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
 /** The fields of a pet that `pets` holds. The status is in `stock`. */
@@ -52,23 +44,10 @@ export function fromPetDetail(text: string) {
   return { change: changeKindIn(detail, PET_CHANGES), ...petInDetail(detail) }
 }
 
-/** The same as `petDetail` in SQL, from columns that are named like those of `pets`. `isNew` is a condition. */
-export function petDetailSql(jsonObjectFunction: string, isNew: string): string {
-  return detailSql(jsonObjectFunction, LOGGED_PET, { change: changeKindSql(isNew) })
-}
-
-function changeKindSql(isNew: string): string {
-  return `CASE WHEN ${isNew} THEN 'created' ELSE 'changed' END`
-}
-
 export function crossingDetail({ entry }: ThresholdRecord): string {
   const { quantity, reserved, lowStockAt } = entry
   return JSON.stringify({ quantity, reserved, lowStockAt })
 }
-
-/** The same as `crossingDetail` in SQL, from a row of `stock`. */
-export const crossingDetailSql = (jsonObjectFunction: string) =>
-  `CAST(${jsonObjectFunction}('quantity', quantity, 'reserved', reserved, 'lowStockAt', low_at) AS TEXT)`
 
 export function fromCrossingDetail(
   text: string,
@@ -86,11 +65,6 @@ export function fromCategoryDetail(text: string) {
   const detail = JSON.parse(text)
   const { id: categoryId, ...fields } = categoryInDetail(detail)
   return { change: changeKindIn(detail, CATEGORY_CHANGES), categoryId, ...fields }
-}
-
-/** The same as `categoryDetail` in SQL, from columns that are named like those of `categories`. `isNew` is a condition. */
-export function categoryDetailSql(jsonObjectFunction: string, isNew: string): string {
-  return detailSql(jsonObjectFunction, CATEGORY, { change: changeKindSql(isNew) })
 }
 
 /** The rows of the catalogue that commands refer to, in addition to their pets, and the number of generated ids they need. */

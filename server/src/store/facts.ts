@@ -13,6 +13,9 @@ import type { Dialect, Statement } from './sql.ts'
 /** The time of a fact. */
 export const FACT_TIME = 'coalesce(occurred_at, at)'
 
+/** The sum of movements. Those that a count includes are not limited by the stock, and a double never overflows. */
+const UNITS = 'coalesce(sum(CAST(delta AS DOUBLE PRECISION)), 0.0)'
+
 /** A fact is recorded at most MAX_AHEAD_MS before its time. The rest covers commits that wait, and clocks that differ. */
 const RECORDED_BEFORE_MS = MAX_AHEAD_MS + HOUR
 
@@ -24,21 +27,38 @@ interface FactStatement extends Statement {
 const isTakenBack = (document: string, petId: string) =>
   `EXISTS (SELECT 1 FROM log AS reversal WHERE reversal.reverses = ${document} AND reversal.pet_id = ${petId})`
 
+/** The id of a log row before all rows of facts that can be later than `time`. */
+const lastIdBefore = (time: string) =>
+  `coalesce((SELECT id FROM log WHERE at < ${time} - ${RECORDED_BEFORE_MS} ORDER BY at DESC, id DESC LIMIT 1), 0)`
+
+/** The same for one pet. Facts from before its removal are not its own any more, even if clocks that differ put them later. */
+const lastFactBefore = (petId: string, time: string) =>
+  `coalesce((
+    SELECT max(id) FROM log WHERE pet_id = ${petId} AND kind = 'removed' AND id > ${lastIdBefore(time)}
+  ), ${lastIdBefore(time)})`
+
 /**
  * Selects the latest count of a pet that was not taken back, and the stock that follows from it: `time`, `id` and `quantity`.
  * Facts of one millisecond are in the order in which they were recorded; a correction comes right after what it corrects.
- * `condition` is a condition on the count.
+ * `condition` is a condition on the count. The count that was applied last bounds the facts that are read: the latest count is
+ * not earlier.
  */
-export const stockFromFacts = (petId: string, condition = 'true') => `
-  SELECT count.time, count.id, CAST(count.counted + coalesce((
-    SELECT sum(delta) FROM log WHERE pet_id = ${petId} AND ${IS_FACT} AND delta IS NOT NULL AND (${FACT_TIME} > count.time OR (
-      ${FACT_TIME} = count.time AND CASE WHEN reason = 'correction' THEN reverses ELSE id END > count.id))
-    ), 0) AS BIGINT) AS quantity
+export function stockFromFacts(petId: string, condition = 'true'): string {
+  const isCount = `pet_id = ${petId} AND ${IS_FACT} AND counted IS NOT NULL AND NOT ${isTakenBack('log.document', petId)} AND ${condition}`
+  const latestApplied = `(SELECT ${FACT_TIME} FROM log WHERE ${isCount} AND effect IS NULL ORDER BY id DESC LIMIT 1)`
+  return `
+  SELECT count.time, count.id, count.counted + (
+    SELECT ${UNITS} FROM log WHERE pet_id = ${petId} AND ${IS_FACT} AND delta IS NOT NULL AND log.id > count.earlier_id
+      AND (${FACT_TIME} > count.time OR (
+        ${FACT_TIME} = count.time AND CASE WHEN reason = 'correction' THEN reverses ELSE log.id END > count.id))
+    ) AS quantity
   FROM (
-    SELECT ${FACT_TIME} AS time, id, counted FROM log
-    WHERE pet_id = ${petId} AND ${IS_FACT} AND counted IS NOT NULL AND NOT ${isTakenBack('log.document', petId)} AND ${condition}
-    ORDER BY ${FACT_TIME} DESC, id DESC LIMIT 1
+    SELECT ${FACT_TIME} AS time, log.id, counted, earlier_id
+    FROM (SELECT ${lastFactBefore(petId, latestApplied)} AS earlier_id) AS start CROSS JOIN log
+    WHERE ${isCount} AND log.id > earlier_id
+    ORDER BY ${FACT_TIME} DESC, log.id DESC LIMIT 1
   ) AS count`
+}
 
 /** The time from which the log is complete. No row if nothing was pruned; null if everything was. */
 export const historyStart = ({ isLogPruned }: Dialect) =>
@@ -60,11 +80,11 @@ function factStatement(dialect: Dialect, question: FactQuestion): FactStatement 
       return { text: historyStart(dialect), values: [], toAnswer: toHistoryStart }
     case 'later_units':
       return {
-        text: `SELECT CAST(coalesce(sum(delta), 0) AS BIGINT) AS units FROM log
+        text: `SELECT ${UNITS} AS units FROM log
           WHERE pet_id = $1 AND ${IS_FACT} AND delta IS NOT NULL AND ${FACT_TIME} > CAST($2 AS BIGINT)
-            AND id > coalesce((SELECT id FROM log WHERE at < CAST($3 AS BIGINT) ORDER BY at DESC, id DESC LIMIT 1), 0)`,
-        values: [question.petId, question.time, question.time - RECORDED_BEFORE_MS],
-        toAnswer: ([row]) => Number((row as { readonly units: bigint }).units),
+            AND id > ${lastFactBefore('$1', 'CAST($2 AS BIGINT)')}`,
+        values: [question.petId, question.time],
+        toAnswer: ([row]) => (row as { readonly units: number }).units,
       }
     case 'reversed_units':
       return {
@@ -104,12 +124,12 @@ function toStockWithoutCount(row: unknown): FactAnswer<'stock_without_count'> {
   if (row === undefined) return undefined
   const { time, quantity, start, is_later } = row as {
     readonly time: bigint
-    readonly quantity: bigint
+    readonly quantity: number
     readonly start: bigint | null
     readonly is_later: boolean | bigint
   }
   if (start !== null && time < start) return undefined
-  return { quantity: Number(quantity), countedAt: Number(time), isLater: Boolean(Number(is_later)) }
+  return { quantity, countedAt: Number(time), isLater: Boolean(Number(is_later)) }
 }
 
 /**

@@ -17,7 +17,7 @@ const MAX_GENERATED_ID = 2 ** 52
 export const SKIPPED_ID_COUNT = 100_000_000
 
 /** A condition: the id in the column is in the range of generated ids, so new generated ids have to be above it. */
-export const isInGeneratedRangeSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
+const isInGeneratedRangeSql = (column: string) => `${column} BETWEEN 1 AND ${MAX_GENERATED_ID}`
 
 /** Selects the highest existing id. Includes removed pets, which are in the log: a new pet must not get their history. */
 export function highestIdSql(table: GeneratedIdTable): string {
@@ -33,7 +33,13 @@ export function advanceIdsStatements(
   table: GeneratedIdTable,
   ids: Iterable<bigint>,
 ): Statement[] {
+  const highest = highestGeneratedId(ids)
+  return highest === 0n ? [] : [statement(advanceIds(table), highest)]
+}
+
+/** The highest of the ids that is in the range of generated ids; 0 if none is. */
+export function highestGeneratedId(ids: Iterable<bigint>): bigint {
   let highest = 0n
   for (const id of ids) if (id > highest && id <= MAX_GENERATED_ID) highest = id
-  return highest === 0n ? [] : [statement(advanceIds(table), highest)]
+  return highest
 }

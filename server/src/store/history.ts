@@ -66,7 +66,7 @@ export const SCAN_LIMITS = {
   budgetMs: 35,
 }
 
-/** The place of a row in a list: the time and the id of the row. The rows of one pet are in the order of their ids alone. */
+/** The place of a row in a list: the time and the id of the row. The rows of one pet or order are in the order of their ids alone. */
 interface Place {
   readonly at: bigint
   readonly id: bigint
@@ -122,7 +122,7 @@ export async function readLogPage<Row extends ListedRow, Entry>(
   return { ...toPage(found, limit, list), next: before === undefined ? undefined : toCursor(before) }
 }
 
-/** The rows of a list before a place, newest first. An index finds them: by pet if the filter names one, otherwise by time. */
+/** The rows of a list before a place, newest first. An index finds them: by the order or the pet of the filter, otherwise by time. */
 class LogScan<Row extends ListedRow, Entry> {
   readonly #list: LogList<Row, Entry>
   readonly #filter: HistoryFilter
@@ -134,9 +134,10 @@ class LogScan<Row extends ListedRow, Entry> {
     this.#before = before
   }
 
-  /** Whether all of its rows are listed, so that a page reads no other rows. */
+  /** Whether a page reads few rows that are not listed: an order has only its sale and the reversals. */
   get isListed(): boolean {
-    const { petId, ...conditions } = this.#filter
+    const { petId, orderId, ...conditions } = this.#filter
+    if (orderId !== undefined) return true
     return petId !== undefined && Object.values(conditions).every((value) => value === undefined)
   }
 
@@ -164,12 +165,19 @@ class LogScan<Row extends ListedRow, Entry> {
     return database.rows<Row>(text, ...values)
   }
 
+  #subject(parameter: Parameter): string | undefined {
+    const { petId, orderId } = this.#filter
+    if (orderId !== undefined) return `order_id = ${parameter(orderId)}`
+    return petId === undefined ? undefined : `pet_id = ${parameter(petId)}`
+  }
+
   #range(parameter: Parameter, oldest: Place | undefined) {
-    const { petId, since, until } = this.#filter
-    if (petId !== undefined) {
+    const { since, until } = this.#filter
+    const subject = this.#subject(parameter)
+    if (subject !== undefined) {
       const before = parameter((this.#before ?? AFTER_ALL).id)
       const from = parameter((oldest ?? BEFORE_ALL).id)
-      const condition = `pet_id = ${parameter(petId)} AND ${this.#list.isListed} AND id < ${before} AND id >= ${from}`
+      const condition = `${subject} AND ${this.#list.isListed} AND id < ${before} AND id >= ${from}`
       return { condition, order: 'id DESC' }
     }
     const place = ({ at, id }: Place) => `(${parameter(at)}, ${parameter(id)})`
@@ -194,7 +202,7 @@ function parameterOf(values: SqlValue[]): Parameter {
   return (value) => `CAST($${values.push(value)} AS ${typeof value === 'string' ? 'TEXT' : 'BIGINT'})`
 }
 
-/** Conditions on log rows. The pet is part of the range. */
+/** Conditions on log rows, in addition to the range. */
 function filterConditions(
   { petId, who, keyId, orderId, reason, reference, since, until }: HistoryFilter,
   parameter: Parameter,
@@ -205,18 +213,18 @@ function filterConditions(
     conditions.push(`(key_id = ${name} OR key_id IN (SELECT id FROM keys WHERE name = ${name}))`)
   }
   if (keyId !== undefined) conditions.push(`key_id = ${parameter(keyId)}`)
-  if (orderId !== undefined) conditions.push(`order_id = ${parameter(orderId)}`)
+  if (orderId !== undefined && petId !== undefined) conditions.push(`pet_id = ${parameter(petId)}`)
   if (reason !== undefined) conditions.push(`reason = ${parameter(reason)}`)
   if (reference !== undefined) conditions.push(`reference = ${parameter(reference)}`)
-  // The times of all pets are part of the range.
-  if (petId !== undefined && since !== undefined) conditions.push(`at >= ${parameter(since)}`)
-  if (petId !== undefined && until !== undefined) conditions.push(`at < ${parameter(until)}`)
+  const isRangeOfTime = petId === undefined && orderId === undefined
+  if (!isRangeOfTime && since !== undefined) conditions.push(`at >= ${parameter(since)}`)
+  if (!isRangeOfTime && until !== undefined) conditions.push(`at < ${parameter(until)}`)
   return conditions
 }
 
 const CURSOR = /^(-?\d{1,19})_(\d{1,19})$/
 
-function toCursor({ at, id }: Place): string {
+export function toCursor({ at, id }: Place): string {
   return `${at}_${id}`
 }
 

@@ -5,8 +5,11 @@ import { DEFAULT_POSTGRES_SETTINGS, openPostgresStore } from './postgres/store.t
 import { findStagedRestore, isBeingRestored, type RestoreResult, restoreSqlite } from './sqlite/backup.ts'
 import { deletedWriteAheadLogOf } from './sqlite/database-files.ts'
 import { problemText } from './sqlite/failures.ts'
+import { Follower } from './sqlite/follow.ts'
 import { openSqliteStore } from './sqlite/store.ts'
 import type { Store } from './store.ts'
+
+export type { RestoreResult }
 
 const SQLITE_SCHEME = 'sqlite:'
 
@@ -43,9 +46,14 @@ export function isPostgresUrl(databaseUrl: string): boolean {
   return !databaseUrl.startsWith(SQLITE_SCHEME)
 }
 
-/** Replaces the SQLite database at DATABASE_URL with a backup. */
-export function restoreStore(backup: string, databaseUrl: string): RestoreResult {
-  return restoreSqlite(backup, databaseUrl.slice(SQLITE_SCHEME.length))
+/** Replaces the SQLite database at DATABASE_URL with a backup: a file, or a folder, of which `at` chooses a moment. */
+export function restoreStore(backup: string, databaseUrl: string, at?: number): RestoreResult {
+  return restoreSqlite(backup, databaseUrl.slice(SQLITE_SCHEME.length), at)
+}
+
+/** Keeps the SQLite file at `path` up to date with the folder of a continuous backup. */
+export function followBackup(folder: string, path: string): Follower {
+  return new Follower(folder, path)
 }
 
 /** The path of the new database, if a restore of the SQLite database at DATABASE_URL was interrupted in its last step. */

@@ -22,6 +22,8 @@ export interface OpenOptions {
   readonly onFileLost?: (loss: Error) => void
   /** The length of the write-ahead log at which a served SQLite file is checkpointed. */
   readonly maxLogBytes?: number
+  /** The folder to which a served SQLite store copies every commit. */
+  readonly backupFolder?: string | undefined
   /** A served SQLite store refuses changes while its disk has less free space than this. */
   readonly minFreeBytes?: number
   /** Accepts a read-only PostgreSQL server, whose data may be stale. */

@@ -62,20 +62,6 @@ export function detailText(
   return JSON.stringify(detail)
 }
 
-/** The same as `detailText` in SQL, from columns named like the fields. The values of `otherFields` are SQL expressions. */
-export function detailSql(
-  jsonObjectFunction: string,
-  fields: Fields,
-  otherFields: Readonly<Record<string, string>>,
-): string {
-  const parts = Object.entries(otherFields).map(([name, expression]) => `'${name}', ${expression}`)
-  for (const { name, isInt64 } of codecsOf(fields)) {
-    const column = columnName(name)
-    parts.push(`'${name}', ${isInt64 ? `CAST(${column} AS TEXT)` : column}`)
-  }
-  return `CAST(${jsonObjectFunction}(${parts.join(', ')}) AS TEXT)`
-}
-
 /** The kind of change in a parsed `detail` of the log. */
 export function changeKindIn<Change extends string>(
   detail: { readonly change?: unknown },

@@ -2,7 +2,7 @@ import type { TimeRange } from '../core/reports/days.ts'
 import type { Grouping, MovementSum, ReportStore } from '../core/reports/report-store.ts'
 import { historyStart, toHistoryStart } from './facts.ts'
 import { IS_FACT } from './log-rows.ts'
-import type { SqlDatabase, SqlValue } from './sql.ts'
+import type { SqlDatabase } from './sql.ts'
 
 /** The number of log rows that one statement sums. It takes about as long as a step of a list of the history. */
 const ROWS_PER_STEP = 20_000
@@ -60,15 +60,20 @@ const sumsOf = ({ id, name, join }: GroupSql, facts: string) => `
     ) AS measured ${join} GROUP BY 1, 2
   ) AS summed`
 
-/** Facts that were recorded later than they happened. They are few. */
-const isLateFact = 'occurred_at >= $1 AND occurred_at < $2'
+/** The time of a fact is in one of these columns. Each has an index. */
+const TIMES = [
+  { column: 'occurred_at', condition: 'true' },
+  { column: 'at', condition: 'occurred_at IS NULL' },
+] as const
+
 /** PostgreSQL estimates the size of the range from the plain comparisons, and would scan the log without them. */
-const isPromptFact =
-  'occurred_at IS NULL AND at >= $1 AND at <= $3 AND (at, id) >= ($1, $2) AND (at, id) < ($3, $4)'
+const isBetween = (time: string) =>
+  `${time} >= $1 AND ${time} <= $3 AND (${time}, id) >= ($1, $2) AND (${time}, id) < ($3, $4)`
 
 /** The place of the first row of the next step. */
-const NEXT_STEP = `
-  SELECT at, id FROM log WHERE (at, id) >= ($1, $2) AND at < $3 ORDER BY at, id LIMIT 1 OFFSET $4`
+const nextStep = (time: string) => `
+  SELECT ${time} AS time, id FROM log WHERE (${time}, id) >= ($1, $2) AND ${time} < $3
+  ORDER BY ${time}, id LIMIT 1 OFFSET $4`
 
 export function reportMethods(
   database: Pick<SqlDatabase, 'rows' | 'dialect'>,
@@ -77,16 +82,16 @@ export function reportMethods(
   return {
     sumMovements: async ({ since, until }: TimeRange, grouping, onSums) => {
       const group = GROUPS[grouping]
-      const sum = async (condition: string, ...values: readonly SqlValue[]) =>
-        onSums(await database.rows<MovementSum>(sumsOf(group, factsWhere(condition)), ...values))
-      await sum(isLateFact, since, until)
-      let from: Place | undefined = { at: BigInt(since), id: 0n }
-      while (from !== undefined) {
-        const { at, id }: Place = from
-        const [next]: Place[] = await database.rows<Place>(NEXT_STEP, at, id, until, rowsPerStep)
-        const end = next ?? { at: BigInt(until), id: 0n }
-        await sum(isPromptFact, at, id, end.at, end.id)
-        from = next
+      for (const { column, condition } of TIMES) {
+        const sums = sumsOf(group, factsWhere(`${condition} AND ${isBetween(column)}`))
+        let from: Place | undefined = { time: BigInt(since), id: 0n }
+        while (from !== undefined) {
+          const { time, id }: Place = from
+          const [next]: Place[] = await database.rows<Place>(nextStep(column), time, id, until, rowsPerStep)
+          const end = next ?? { time: BigInt(until), id: 0n }
+          onSums(await database.rows<MovementSum>(sums, time, id, end.time, end.id))
+          from = next
+        }
       }
     },
 
@@ -94,8 +99,8 @@ export function reportMethods(
   }
 }
 
-/** The place of a row in the log by time. Ids are positive. */
+/** The place of a row among the facts by time. Ids are positive. */
 interface Place {
-  readonly at: bigint
+  readonly time: bigint
   readonly id: bigint
 }

@@ -18,8 +18,6 @@ export type Columns = Readonly<Record<string, ColumnType>>
 /** The fragments of SQL that differ between the two databases. */
 export interface Dialect {
   readonly types: Readonly<Record<ColumnType, string>>
-  /** An expression that generates the id of a new log row for each selected row. Not allowed with FOR UPDATE. */
-  readonly nextLogId: string
   /** A condition on `log_state`: rows of the log were pruned. */
   readonly isLogPruned: string
   /** The end of a SELECT that locks its rows until the commit; empty if the database has no row locks. */
@@ -32,14 +30,12 @@ export interface Dialect {
   readonly joinByIndex: (table: string, condition: string) => string
   /** Selects the ids in the JSON array that the parameter holds. The column is named `id`. */
   readonly idsInJsonArray: (parameter: string) => string
+  /** Selects the texts in the JSON array that the parameter holds. The column is named `text`. */
+  readonly textsInJsonArray: (parameter: string) => string
   /** Selects the id that was generated last. Before the first one, selects a number below all generated ids. */
   readonly lastIdSql: (table: GeneratedIdTable) => string
   /** A statement that makes generated ids start above $1. */
   readonly advanceIds: (table: GeneratedIdTable) => string
-  /** The first statements of a commit that changes many pets or categories. They lock the catalogue to prevent deadlocks. */
-  readonly lockCatalog: readonly Statement[]
-  /** The function that builds a JSON object from names and values. */
-  readonly jsonObjectFunction: string
   /** The column of `keys` that holds the order of insertion. */
   readonly apiKeyOrderColumn: string
   /**
@@ -81,8 +77,6 @@ export interface LongSession {
   batches<Row>(text: string): AsyncIterable<Row[]>
   /** Runs asynchronous work in one transaction, which is on disk when the promise resolves. */
   writeInTransaction<T>(work: () => Promise<T>): Promise<T>
-  /** Updates the planner's statistics of a temporary table. */
-  analyze(table: string): Promise<void>
   close(): Promise<void>
 }
 

@@ -41,7 +41,18 @@ export interface Store
   /** Saves how the clock differs from the time since boot, for the next start. Throws while a jump of the clock is ignored. */
   checkClock(): Promise<void>
 
+  /** `undefined` without a folder for it, and on PostgreSQL, which archives its own log. */
+  readonly backup: ContinuousBackup | undefined
+
   /** Resolves if the database answers and accepts changes. */
   ping(): Promise<void>
   close(): Promise<void>
+}
+
+/** Copies every commit to another disk. */
+export interface ContinuousBackup {
+  /** How old the newest commit may be that is lost with the database. */
+  readonly ageMs: number
+  /** Copies the commits since the last copy. Rejects while the folder of the backup fails. */
+  copy(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { CATEGORY } from '../core/catalog/category.ts'
-import { EXPORTED_PET } from '../core/catalog/pet.ts'
+import { EXPORTED_PET, STOCKED_PET } from '../core/catalog/pet.ts'
 import { ORDER_ROW } from '../core/orders/order.ts'
 import {
   type ContentBatch,
@@ -14,12 +14,10 @@ import {
 } from '../core/transfer/copy.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Fields, RecordOf } from '../core/values/field.ts'
-import { CATEGORY_IMPORT, PET_IMPORT } from './import-catalog.ts'
-import { ADJUSTMENT_IMPORT, ORDER_IMPORT } from './import-stock.ts'
-import { type ImportDatabase, ImportTables } from './import-tables.ts'
 import { isExpiredSql } from './order-rows.ts'
 import { rowReader, selectList } from './record-rows.ts'
 import {
+  type Dialect,
   inLongSession,
   type LongSession,
   readClock,
@@ -31,13 +29,13 @@ import {
 export function transferMethods(
   database: SqlDatabase,
   clock: StoreClock,
-  openImport: () => Promise<ImportDatabase>,
-): Omit<TransferStore, 'backupTo' | 'writePause'> {
+): Omit<TransferStore, 'backupTo' | 'changeInOneTransaction'> {
+  const selectStockedPets = stockedPetsStatement(database.dialect)
   return {
-    stagePets: async () => ImportTables.create(await openImport(), PET_IMPORT),
-    stageCategories: async () => ImportTables.create(await openImport(), CATEGORY_IMPORT),
-    stageOrders: async () => ImportTables.create(await openImport(), ORDER_IMPORT),
-    stageAdjustment: async () => ImportTables.create(await openImport(), ADJUSTMENT_IMPORT),
+    findStockedPets: async (ids, barcodes) => {
+      const rows = await database.rows<object>(selectStockedPets, `[${ids.join()}]`, JSON.stringify(barcodes))
+      return rows.map((row) => toStockedPet(row))
+    },
     exportPets: () =>
       exportRecords(
         database,
@@ -53,6 +51,17 @@ export function transferMethods(
           WHERE state = 'complete' OR (state = 'open' AND (${isExpired}) IS NOT TRUE)) AS exported`
       }),
   }
+}
+
+const toStockedPet = rowReader(STOCKED_PET)
+const { id: _, ...FIELDS_WITHOUT_ID } = STOCKED_PET
+
+/** A SELECT of the pets whose ids are in the JSON array $1, or whose barcodes are in the JSON array $2. */
+function stockedPetsStatement({ idsInJsonArray, textsInJsonArray, joinByIndex }: Dialect): string {
+  const owners = `SELECT pets.id FROM (${textsInJsonArray('$2')}) AS listed ${joinByIndex('pets', 'pets.barcode = listed.text')}`
+  return `SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}
+    FROM (${idsInJsonArray('$1')} UNION ${owners}) AS wanted
+    ${joinByIndex('stock', 'stock.pet_id = wanted.id')} ${joinByIndex('pets', 'pets.id = wanted.id')}`
 }
 
 /** Reads all records in batches, in the order of their ids and from one snapshot. `source` is the FROM clause. */

@@ -14,10 +14,14 @@ export function workerAddress(path: string): string | URL {
   return isExecutable ? `/$bunfs/root/${path.replace(/ts$/, 'js')}` : new URL(`../${path}`, import.meta.url)
 }
 
+/** What the continuous backup of a SQLite file asks for: see LogCopy. */
+export type LogStep = 'copy' | 'restart' | 'discard'
+
 type ReaderRequest =
   | ({ readonly type: 'search' } & SearchRequest)
   | { readonly type: 'prepare' }
   | { readonly type: 'rows'; readonly text: string; readonly values: readonly SqlValue[] }
+  | { readonly type: 'log'; readonly step: LogStep }
   | { readonly type: 'close' }
 
 export interface ReaderMessage {
@@ -201,12 +205,13 @@ const FOLLOW_EVERY_MS = 1_000
 export interface ReaderParts {
   readonly search: PetSearch
   readonly rows: (request: Extract<ReaderRequest, { type: 'rows' }>) => Promise<unknown>
+  readonly log?: (step: LogStep) => Promise<unknown>
   readonly close: () => Promise<void>
 }
 
 /** Answers the requests of a `Reader`, in the worker. Searches run one after the other; other reads do not wait. */
 export function answerRequests(
-  { search, rows, close }: ReaderParts,
+  { search, rows, log = async () => {}, close }: ReaderParts,
   port: ReaderPort | null = parentPort,
 ): void {
   if (port === null) throw new Error('answerRequests must run in a worker')
@@ -236,6 +241,8 @@ export function answerRequests(
         return afterLastSearch(() => search.startPreparing()).then(() => search.whenLoaded())
       case 'rows':
         return rows(request)
+      case 'log':
+        return log(request.step)
       case 'close':
         clearInterval(followTimer)
         return close()

@@ -24,6 +24,8 @@ interface Gauges {
   readonly openOrders: { readonly orders: number; readonly units: number } | undefined
   readonly orderTotals: OrderTotals
   readonly webhooks: readonly WebhookWithLag[]
+  /** `undefined` without a continuous backup. */
+  readonly backupAgeMs: number | undefined
   readonly now: number
   readonly load: { readonly connections: number; readonly requests: number }
   readonly residentBytes: number
@@ -178,7 +180,8 @@ export class Metrics implements RequestObserver, CommitObserver, DeliveryObserve
   }
 }
 
-function storeFamilies({ activeKeys, inventoryEntries, openOrders, orderTotals }: Gauges): string[] {
+function storeFamilies(gauges: Gauges): string[] {
+  const { activeKeys, inventoryEntries, openOrders, orderTotals, backupAgeMs } = gauges
   return [
     gauge(
       'petstore_keys',
@@ -194,6 +197,11 @@ function storeFamilies({ activeKeys, inventoryEntries, openOrders, orderTotals }
       orderTotals.refused,
     ),
     counter('petstore_orders_expired_total', 'Expired holds released by this process.', orderTotals.expired),
+    gauge(
+      'petstore_backup_age_seconds',
+      'Age of the continuous backup: how much would be lost with the disk.',
+      backupAgeMs === undefined ? undefined : backupAgeMs / 1_000,
+    ),
   ]
 }
 
@@ -246,7 +254,7 @@ interface ScrapeParts {
   readonly store: Pick<CatalogStore, 'countPets'> &
     Pick<KeyStore, 'countActiveKeys'> &
     Pick<OrderStore, 'countOpenOrders' | 'orderTotals'> &
-    Pick<WebhookStore, 'listWebhooks'>
+    Pick<WebhookStore, 'listWebhooks'> & { readonly backup: { readonly ageMs: number } | undefined }
   readonly clock: Clock
   /** The load of the listener that serves the API; /metrics has its own listener. */
   readonly load: () => Gauges['load']
@@ -274,6 +282,7 @@ export function createScrapeApp({ metrics, store, clock, load }: ScrapeParts): H
       inventoryEntries,
       openOrders,
       orderTotals: store.orderTotals(),
+      backupAgeMs: store.backup?.ageMs,
       webhooks,
       now: clock(),
       load: load(),

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { writeNewFile } from '../../src/cli/files.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { TestService } from '../support/test-service.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { petstore } from './petstore.ts'
@@ -18,7 +19,7 @@ beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-pets-'))
   url = `sqlite:${join(cwd, 'petstore.db')}`
   store = await openStore(url, { tables: 'migrate' })
-  await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+  await addPets(store, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
 })
 afterEach(async () => {
   await store.close()

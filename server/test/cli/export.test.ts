@@ -16,6 +16,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { OrderRow } from '../../src/core/orders/order.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { addPets } from '../support/add-pets.ts'
 import { startPetstore } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
@@ -62,7 +63,7 @@ let cwd: string
 beforeEach(async () => {
   cwd = mkdtempSync(join(tmpdir(), 'petstore-export-'))
   const store = await openStore(`sqlite:${join(cwd, 'data/petstore.db')}`, { tables: 'migrate' })
-  await store.addPets(PETS)
+  await addPets(store, PETS)
   await addOrders(store, ORDERS)
   const categories = [
     { type: 'create_category' as const, category: { id: 7n, name: 'Birds, "all"', lowStockAt: 3 } },

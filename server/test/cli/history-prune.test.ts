@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { withoutPassword } from '../../src/store/opening.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change } from '../store/plain-rows.ts'
+import { addPets } from '../support/add-pets.ts'
 import { EventReader } from '../support/event-reader.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
 import { createTestDatabase } from '../support/test-database.ts'
@@ -41,7 +42,7 @@ async function openPrunableShop(): Promise<PrunableShop> {
   const cwd = mkdtempSync(join(tmpdir(), 'petstore-prune-'))
   const database = await createTestDatabase(cwd, false)
   const store = await openStore(database.url, { tables: 'migrate' })
-  await store.addPets([
+  await addPets(store, [
     { id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 0 },
     { id: 2n, name: 'Rex', categoryId: 1n, status: 'sold', quantity: 7 },
   ])

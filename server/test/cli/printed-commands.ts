@@ -6,7 +6,7 @@ import { PROGRAM } from './petstore.ts'
 const PAGE = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8')
 
 /** The command blocks in a section of docs/backup.md, exactly as printed. */
-export function printedBlocks(heading: string, language: 'sh' | 'cron'): string[] {
+export function printedBlocks(heading: string, language: 'sh' | 'cron' | 'ini'): string[] {
   const section = PAGE.split(/^## /m).find((text) => text.startsWith(heading)) ?? ''
   return [...section.matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'))].map(
     ([, block]) => block ?? '',
@@ -40,16 +40,22 @@ export function openMachine() {
   const petstore = join(root, 'bin', 'petstore')
   writeFileSync(petstore, `#!/bin/sh\nexec ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@"\n`)
   chmodSync(petstore, 0o755)
+  const inRoot = (commands: string) => commands.replaceAll(/\/(?=(?:var|mnt|tmp)\/)/g, `${root}/`)
+  /** The commands are a process group of their own. */
+  const start = (commands: string, env: Readonly<Record<string, string>>) =>
+    Bun.spawn(['/bin/sh', '-e', '-c', inRoot(commands)], {
+      cwd: root,
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+      detached: true,
+      env: { PATH: `${root}/bin:/usr/bin:/bin`, ...env },
+    })
   return {
     root,
+    start,
     run: async (commands: string, env: Readonly<Record<string, string>>) => {
-      const program = Bun.spawn(['/bin/sh', '-e', '-c', commands.replaceAll('/var/', `${root}/var/`)], {
-        cwd: root,
-        stdin: 'ignore',
-        stdout: 'pipe',
-        stderr: 'pipe',
-        env: { PATH: `${root}/bin:/usr/bin:/bin`, ...env },
-      })
+      const program = start(commands, env)
       const [stdout, stderr] = await Promise.all([
         new Response(program.stdout).text(),
         new Response(program.stderr).text(),

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { change } from '../store/plain-rows.ts'
+import { addPets } from '../support/add-pets.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { openMachine, printedBlocks, unitCommands } from './printed-commands.ts'
 import { runCommand } from './run-command.ts'
@@ -28,7 +29,7 @@ beforeEach(async () => {
   path = join(cwd, 'data', 'petstore.db')
   url = `sqlite:${path}`
   const store = await openStore(url, { tables: 'migrate' })
-  await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+  await addPets(store, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
   await store.backupTo(join(cwd, 'backup.db'))
   await store.close()
 })
@@ -126,7 +127,8 @@ test('a file that cannot be restored is refused in one line', async () => {
   expect(await runCommand(['restore', 'data'], { cwd })).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'petstore: cannot restore: data is not a file. Nothing was changed\n',
+    stderr:
+      'petstore: cannot restore: data has no complete snapshot, so it is not the folder of a continuous backup. Nothing was changed\n',
   })
 })
 
@@ -189,7 +191,7 @@ test('the job of petstore-prune.timer removes old changes', async () => {
   const database = `sqlite:${join(cwd, 'old.db')}`
   const at = Date.now() - 100 * 86_400_000
   const store = await openStore(database, { tables: 'migrate', clock: () => at })
-  await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+  await addPets(store, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
   await store.changeStock([change(1n, 9, { at })])
   await store.close()
   const machine = openMachine()

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { runCommand } from './run-command.ts'
 
@@ -19,7 +20,8 @@ export async function openShop() {
   const cwd = mkdtempSync(join(tmpdir(), 'petstore-shop-'))
   const url = `sqlite:${join(cwd, 'petstore.db')}`
   const store = await openStore(url, { tables: 'migrate' })
-  await store.addPets(
+  await addPets(
+    store,
     [...PETS].map(([id, quantity]) => ({
       id,
       name: `Pet ${id}`,

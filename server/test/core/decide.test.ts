@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { ChangeOrigin, CommandOf, Result } from '../../src/core/stock/command.ts'
+import type { ChangeOrigin } from '../../src/core/stock/change-origin.ts'
+import type { CommandOf, Result } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import { type EntryState, type LockedEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import type { LogRecord } from '../../src/core/stock/stock-draft.ts'

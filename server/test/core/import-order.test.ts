@@ -33,11 +33,11 @@ function imported(wanted: OrderRow, order?: Order, quantity = 10) {
     newIds: [],
     orders: new Map(order === undefined ? [] : [[order.id, order]]),
   })
-  const reason = importOrder(orders, wanted, BY)
+  const outcome = importOrder(orders, { type: 'import_order', order: wanted, ...BY })
   const told = stock.records.map((made) =>
     made.kind === 'change' ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
   )
-  return { reason, told, order: orders.find(5n), reserved: stock.changes.get(1n)?.entry?.reserved }
+  return { outcome, told, order: orders.find(5n), reserved: stock.changes.get(1n)?.entry?.reserved }
 }
 
 describe('an order in a file', () => {
@@ -82,7 +82,7 @@ describe('an order in a file', () => {
     ['the same again', row(), known(), [], {}, undefined],
   ])('%s', (_, wanted, order, told, result, reserved) => {
     const outcome = imported(wanted, order)
-    expect(outcome.reason).toBeUndefined()
+    expect(outcome.outcome.type).toBe('done')
     expect<unknown[]>(outcome.told).toEqual(told)
     expect(outcome.order).toMatchObject(result)
     if (reserved !== undefined) expect(outcome.reserved).toBe(reserved)
@@ -124,7 +124,7 @@ describe('an order in a file', () => {
     ['an expired order', row({ complete: true }), known({ state: 'expired' }), 'order 5 is already expired'],
   ])('%s is rejected, and nothing changes', (_, wanted, order, reason) => {
     const outcome = imported(wanted, order)
-    expect(outcome.reason).toContain(reason)
+    expect(outcome.outcome).toEqual({ type: 'invalid_order', reason: expect.stringContaining(reason) })
     expect(outcome.told).toEqual([])
     expect(outcome.order).toEqual(order as Order)
     expect(outcome.reserved).toBeUndefined()
@@ -132,7 +132,10 @@ describe('an order in a file', () => {
 
   test('completing an order with too little stock is rejected', () => {
     const outcome = imported(row({ complete: true }), known(), 1)
-    expect(outcome.reason).toBe('order 5 takes 2 units of pet 1, but 1 are in stock')
+    expect(outcome.outcome).toEqual({
+      type: 'invalid_order',
+      reason: 'order 5 takes 2 units of pet 1, but 1 are in stock',
+    })
     expect(outcome.told).toEqual([])
   })
 })

@@ -80,11 +80,11 @@ test('the docs beside the README have at most 25,000 words', () => {
   expect(words).toBeLessThanOrEqual(25_000)
 })
 
-test('docs/cli.md has the 13 commands', () => {
+test('docs/cli.md has the 14 commands', () => {
   const commands = [...read('docs/cli.md').matchAll(/^### petstore (.+)$/gm)].map(([, name]) => name)
   expect(commands).toEqual([
     ...['serve', 'keys create', 'keys list', 'keys revoke', 'import', 'export', 'history prune'],
-    ...['backup', 'restore', 'migrate', 'copy', 'check', 'health'],
+    ...['backup', 'restore', 'migrate', 'follow', 'copy', 'check', 'health'],
   ])
 })
 

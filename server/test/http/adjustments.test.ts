@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { DAY, MINUTE } from '../../src/core/values/clock.ts'
+import { addPets } from '../support/add-pets.ts'
 import { type CallOptions, TestService } from '../support/test-service.ts'
 
 const MANY: readonly StockedPet[] = Array.from({ length: 1_000 }, (_, index) => ({
@@ -57,7 +58,7 @@ describe('POST /inventory/adjustments', () => {
   })
 
   test('accepts 1,000 changes in more than 64 KiB, and no body above 256 KiB', async () => {
-    await service.store.addPets(MANY)
+    await addPets(service.store, MANY)
     const changes = MANY.map(({ id }) => ({ petId: Number(id), delta: 2 }))
     const { status, json } = await adjust(JSON.stringify(received(...changes)) + ' '.repeat(65_536))
     expect([status, (json as { items: unknown[] }).items.length]).toEqual([200, 1_000])

@@ -33,6 +33,8 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   'createPet 409': { sentBody: '{"name": "Rex", "categoryId": 1, "id": 2}' },
   'upsertPets 409': { sentBody: '{"pets": [{"id": 1, "barcode": "SCANNED"}]}' },
   'updatePet 409': { sentBody: '{"barcode": "SCANNED"}' },
+  'importFile 404': { target: '/imports?kind=count', sentBody: 'petId,quantity\n404,1\n' },
+  'importFile 409': { sentBody: 'petId,barcode\n1,SCANNED\n' },
   'removePet 409': { target: '/pets/9223372036854775807' },
   'removePet 412': { target: '/pets/1' },
   'createCategory 409': { sentBody: '{"name": "Dogs", "id": 2}' },
@@ -128,7 +130,7 @@ const SITUATIONS: Readonly<Record<number, (situation: Situation) => Promise<Answ
   },
   412: ({ send, request }) =>
     send(request.method === 'POST' ? {} : { headers: { 'If-Match': '"999-sold"' } }),
-  413: ({ send }) => send({ body: 'x'.repeat(270_000) }),
+  413: ({ send, request }) => send({ body: 'x'.repeat(Math.max(270_000, (request.maxBodyBytes ?? 0) + 1)) }),
   422: async ({ service, send, request }) => {
     const headers = { 'Idempotency-Key': request.operationId }
     await service.setQuantity(2n, '{"quantity": 30}', { headers })

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { change } from '../store/plain-rows.ts'
+import { addPets } from '../support/add-pets.ts'
 import { EventReader } from '../support/event-reader.ts'
 import { operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
@@ -72,7 +73,7 @@ describe('GET /inventory/events', () => {
   test('sends added and removed entries by any process, and a count that confirms the quantity', async () => {
     const reader = await followFromNow()
     const pet = { id: 50n, name: 'New', categoryId: 1n, status: 'pending', quantity: 3 } as const
-    await service.store.addPets([pet])
+    await addPets(service.store, [pet])
     await set(50n, 3)
     await set(50n, 4)
     await removePet(service.store, 50n)
@@ -179,7 +180,7 @@ describe('GET /inventory/events', () => {
     const pet = { id: 60n, name: 'New', categoryId: 1n, status: 'available', quantity: 3 } as const
     await set(1n, 501)
     await set(2n, 502)
-    await service.store.addPets([pet])
+    await addPets(service.store, [pet])
     await set(2n, 503)
     await removePet(service.store, 60n)
     await all.until(() => namesOf(all).includes('removed'))

@@ -238,13 +238,8 @@ describe.each(withQuery)('the query of $operationId', ({ target, query }) => {
     }
   })
 
-  test('causes no failure with a text that a database cannot store', async () => {
-    for (const name of Object.keys(query)) {
-      for (const text of ['a%00b', 'a%ED%A0%80b']) {
-        const { status } = await get(`${name}=${text}`)
-        expect([name, text, status]).toEqual([name, text, status < 500 ? status : 400])
-      }
-    }
+  test('is rejected with U+0000, which PostgreSQL cannot compare', async () => {
+    for (const name of Object.keys(query)) expectInvalid(await get(`${name}=a%00b`), name, name)
   })
 })
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { addPets } from '../support/add-pets.ts'
 import { TestService } from '../support/test-service.ts'
 
 const HIGHEST = '9223372036854775807'
@@ -15,7 +16,7 @@ beforeAll(async () => {
     quantity: 4,
     ...more,
   })
-  await service.store.addPets([
+  await addPets(service.store, [
     made(701n, 'Müller’s Zebrafish', { barcode: '4006381333931', lowStockAt: 4 }),
     made(702n, 'Zebrafish', { quantity: 2, status: 'sold' }),
     made(703n, 'zebra muller', { quantity: 9, lowStockAt: 8 }),

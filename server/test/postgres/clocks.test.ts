@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { fileURLToPath } from 'node:url'
+import { ANSWERS_KEPT_MS } from '../../src/core/stock/decide.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { createReadyDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
@@ -50,8 +51,8 @@ test("an instance whose clock is a day ahead replays another instance's response
   const again = await sell(ahead)
   expect([again.status, again.headers.get('Idempotency-Replayed')]).toEqual([200, 'true'])
   // Once this old response is gone, the instance has looked for expired ones.
-  await database.run(`INSERT INTO idempotency (key_id, key, fingerprint, answer, at)
-    VALUES ('key_old', 'old', '', '{}', ${NOW} - 25 * 3600000)`)
+  await database.run(`INSERT INTO idempotency (key_id, key, fingerprint, answer, forget_at)
+    VALUES ('key_old', 'old', '', '{}', ${NOW} - 3600000)`)
   await until(async () => (await database.run("SELECT FROM idempotency WHERE key = 'old'")).length === 0)
   expect(await database.run("SELECT key FROM idempotency WHERE key = 'same-request'")).toHaveLength(1)
 })
@@ -76,7 +77,7 @@ test('its stored times are those of the database', async () => {
       SELECT 'log' AS table_name, at FROM log UNION ALL
       SELECT 'orders', created_at FROM orders UNION ALL
       SELECT 'webhooks', created_at FROM webhooks UNION ALL
-      SELECT 'idempotency', at FROM idempotency
+      SELECT 'idempotency', forget_at - ${ANSWERS_KEPT_MS} FROM idempotency
     ) AS written GROUP BY table_name ORDER BY table_name`)
   expect(gaps.map(({ table_name }) => table_name)).toEqual(['idempotency', 'log', 'orders', 'webhooks'])
   for (const { gap } of gaps) expect(Number(gap)).toBeLessThan(10 * MINUTE)

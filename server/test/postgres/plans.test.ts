@@ -49,15 +49,3 @@ test('a session that planned without orders does not scan all of them once there
     await database.drop()
   }
 })
-
-test('there is no index of low pets or of words, which no query reads', async () => {
-  const database = await createReadyDatabase()
-  try {
-    const indexes = await database.run(
-      "SELECT FROM pg_indexes WHERE indexname IN ('stock_low', 'pet_words', 'pets_by_words')",
-    )
-    expect(indexes).toHaveLength(0)
-  } finally {
-    await database.drop()
-  }
-})

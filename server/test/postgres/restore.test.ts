@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
 import { change } from '../store/plain-rows.ts'
+import { addPets } from '../support/add-pets.ts'
 import { stockOf } from '../support/whole-store.ts'
 
 /** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
@@ -52,7 +53,7 @@ test.skipIf(installed === undefined)(
       await withServer(installed ?? '', async (url) => {
         const env = { DATABASE_URL: url }
         const first = await openStore(url, { tables: 'migrate' })
-        await first.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
+        await addPets(first, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
         const [nightly = ''] = printedBlocks('petstore backup', 'cron')
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
         expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })

@@ -7,6 +7,7 @@ import {
 } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { serve } from '../cli/running-petstore.ts'
+import { addPets } from '../support/add-pets.ts'
 import { operatorOf } from '../support/operator.ts'
 
 export const PET_IDS = [1, 2, 3, 4, 5]
@@ -15,7 +16,8 @@ const ROOMY: Limits = { perMinute: 1_000_000_000, perDay: 1_000_000_000 }
 /** Fills an empty database with a few pets, all with quantity 0, and returns a key without practical limits. */
 export async function stockUp(databaseUrl: string, petIds: readonly number[] = PET_IDS): Promise<string> {
   const store = await openStore(databaseUrl, { tables: 'migrate' })
-  await store.addPets(
+  await addPets(
+    store,
     petIds.map((id) => ({
       id: BigInt(id),
       name: `Pet ${id}`,

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { ImportedPet, NewPet, Pet, PetPatch } from '../../src/core/catalog/pet.ts'
+import type { NewPet, PetPatch } from '../../src/core/catalog/pet.ts'
 import type { Command, Result } from '../../src/core/stock/command.ts'
-import { type ApplyOptions, RowsRefused } from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { lowStockIsRight } from '../support/low-stock-model.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
@@ -23,7 +23,6 @@ const patch = (petId: bigint, petPatch: PetPatch): Command => ({
   patch: petPatch,
 })
 const remove = (removedPet: bigint): Command => ({ type: 'remove_pet' as const, ...BY, petId: removedPet })
-const row = (id: bigint, more: Partial<ImportedPet> = {}): ImportedPet => ({ ...pet(id, 10), ...more })
 
 /** The guarantees of every adapter for pets and categories. */
 export function catalogSuite(name: string, underTest: StoreUnderTest): void {
@@ -33,7 +32,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     beforeEach(async () => {
       store = await underTest.open()
       other = await underTest.open()
-      await store.addPets([{ ...pet(1n, 10), barcode: 'A' }, { ...pet(2n, 5), barcode: 'B' }, pet(3n, 0)])
+      await addPets(store, [{ ...pet(1n, 10), barcode: 'A' }, { ...pet(2n, 5), barcode: 'B' }, pet(3n, 0)])
     })
     afterEach(async () => {
       await lowStockIsRight(underTest, store)
@@ -48,17 +47,6 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     }
     const barcodes = async () =>
       (await other.listPets(undefined, 100)).map(({ id, barcode }): unknown[] => [id, barcode])
-    async function imported(rows: readonly ImportedPet[], options: Partial<ApplyOptions> = {}) {
-      const staged = await store.stagePets()
-      try {
-        await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-        await staged.finishStaging(0)
-        return await staged.apply({ at: 5, keyId: 'import', maxExamples: 10, ...options })
-      } finally {
-        await staged.discard()
-      }
-    }
-
     test('a pet whose stock entry was deleted by hand can be created again, and is named until then', async () => {
       await store.changeStock([change(3n, 0)])
       const database = await underTest.connect()
@@ -99,7 +87,7 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('ids continue after existing, imported and chosen ones', async () => {
-      await imported([row(20n), row(LOWEST), row(HIGHEST)])
+      await addPets(store, [pet(20n, 5), pet(LOWEST, 5), pet(HIGHEST, 5)])
       const made = await store.changeStock([
         create(),
         create({ id: 22n }),
@@ -114,7 +102,10 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('after a bulk insert, new pets get free ids at once', async () => {
-      await store.addPets(Array.from({ length: 500 }, (_, index) => pet(BigInt(index + 10), 0)))
+      await addPets(
+        store,
+        Array.from({ length: 500 }, (_, index) => pet(BigInt(index + 10), 0)),
+      )
       expect((await store.changeStock([create()])).map(idIn)).toEqual([510n])
     })
 
@@ -267,84 +258,6 @@ export function catalogSuite(name: string, underTest: StoreUnderTest): void {
       const taken = { type: 'category_name_taken', owner: { id: 61n, name: 'Fish' } } as const
       expect(await patched({ name: 'fish' })).toEqual([taken])
       expect(await patched({ name: 'Fishes' })).toMatchObject([{ type: 'done' }])
-    })
-
-    test('an import sets, keeps and clears barcodes and thresholds', async () => {
-      await imported([row(1n, { lowStockAt: 3 }), row(2n, { barcode: 'Z', lowStockAt: 1 }), row(3n)])
-      const records = async () =>
-        (await other.listPets(undefined, 9)).map(({ barcode, lowStockAt }: Pet): unknown[] => [
-          barcode,
-          lowStockAt,
-        ])
-      expect(await records()).toEqual([
-        ['A', 3],
-        ['Z', 1],
-        [undefined, undefined],
-      ])
-      await imported([row(1n, { barcode: null }), row(2n, { lowStockAt: null }), row(3n, { barcode: 'A' })])
-      expect(await records()).toEqual([
-        [undefined, 3],
-        ['Z', undefined],
-        ['A', undefined],
-      ])
-    })
-
-    test('two lines of a file may swap their barcodes, and a new pet may take a released one', async () => {
-      await imported([row(1n, { barcode: 'B' }), row(9n, { barcode: 'C' }), row(2n, { barcode: 'A' })])
-      expect(await barcodes()).toEqual([
-        [1n, 'B'],
-        [2n, 'A'],
-        [3n, undefined],
-        [9n, 'C'],
-      ])
-      await imported([row(8n, { barcode: 'B' }), row(1n, { barcode: null })])
-      expect(await barcodes()).toContainEqual([8n, 'B'])
-    })
-
-    test('lines with used barcodes are rejected, and nothing is imported; or the other lines are imported without them', async () => {
-      const rows = [
-        ...[row(3n, { barcode: 'A' }), row(7n, { barcode: 'N' }), row(1n, { quantity: 77 })],
-        ...[row(8n, { barcode: 'N' }), row(9n, { barcode: 'O' })],
-      ]
-      const first = [
-        { line: 2, reason: 'barcode A is already used by pet 1' },
-        { line: 5, reason: 'barcode N is already used by pet 7' },
-      ]
-      const error = await imported(rows).catch((thrown: unknown) => thrown)
-      expect(error).toBeInstanceOf(RowsRefused)
-      expect(error).toMatchObject({ refused: { count: 2, first } })
-      expect(await barcodes()).toHaveLength(3)
-    })
-
-    test('a refused line names the pet that keeps the barcode, not a pet of another refused line', async () => {
-      const taken = [row(5n, { barcode: 'A' }), row(6n, { barcode: 'A' })]
-      const fresh = [row(7n, { barcode: 'N' }), row(8n, { barcode: 'N' }), row(9n, { barcode: 'N' })]
-      const error = await imported([...taken, ...fresh]).catch((thrown: unknown) => thrown)
-      expect(error).toHaveProperty('refused.first', [
-        { line: 2, reason: 'barcode A is already used by pet 1' },
-        { line: 3, reason: 'barcode A is already used by pet 1' },
-        { line: 5, reason: 'barcode N is already used by pet 7' },
-        { line: 6, reason: 'barcode N is already used by pet 7' },
-      ])
-    })
-
-    test('an import creates the categories that it names, and no others', async () => {
-      await store.changeStock([
-        { type: 'create_category', ...BY, category: { id: 8n, name: 'Birds', lowStockAt: 9 } },
-      ])
-      await imported([
-        row(4n, { categoryId: 9n }),
-        row(5n, { categoryId: 8n }),
-        row(6n, { categoryId: LOWEST }),
-      ])
-      expect(await other.listCategories(undefined, 9)).toEqual([
-        { id: LOWEST, name: `Category ${LOWEST}` },
-        { id: 1n, name: 'Category 1' },
-        { id: 8n, name: 'Birds', lowStockAt: 9 },
-        { id: 9n, name: 'Category 9' },
-      ])
-      const [made] = await store.changeStock([{ type: 'create_category', ...BY, category: { name: 'Next' } }])
-      expect(made).toEqual({ type: 'done', category: { id: 10n, name: 'Next' } })
     })
   })
 }

@@ -4,6 +4,7 @@ import { GroupCommit } from '../../src/core/stock/group-commit.ts'
 import type { InventoryItem } from '../../src/core/stock/inventory.ts'
 import { newSecret, type Webhook } from '../../src/core/webhooks/webhook.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -17,7 +18,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
     beforeEach(async () => {
       store = await underTest.open()
       other = await underTest.open()
-      await store.addPets([pet(1n, 1), pet(2n, 2), pet(3n, 3)])
+      await addPets(store, [pet(1n, 1), pet(2n, 2), pet(3n, 3)])
     })
     afterEach(async () => {
       await store.close()
@@ -53,7 +54,7 @@ export function changeSuite(name: string, underTest: StoreUnderTest): void {
 
     test('added pets are returned', async () => {
       const { cursor } = await loaded()
-      await other.addPets([pet(9n, 9)])
+      await addPets(other, [pet(9n, 9)])
       expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [item(9n, 9)], removed: [] })
     })
 

@@ -7,6 +7,7 @@ import { SKIPPED_ID_COUNT } from '../../src/store/generated-ids.ts'
 import { ledgerStore, saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { addPets } from '../support/add-pets.ts'
 import { auditOf, operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -30,7 +31,8 @@ const ADJUSTMENT: SubmittedCommand = {
 }
 
 async function fill(store: Store): Promise<void> {
-  await store.addPets(
+  await addPets(
+    store,
     Array.from({ length: 6_000 }, (_, index) => ({
       id: BigInt(index) - 3_000n,
       name: `Pet "${index}", ключ 🐶 \\ {}`,
@@ -49,7 +51,7 @@ async function fill(store: Store): Promise<void> {
   // Added again, its quantity differs from its history.
   await store.changeStock([change(3n, 80, { keyId: 'key_b', at: NOW + 3 })])
   await removePet(store, 3n)
-  await store.addPets([{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
+  await addPets(store, [{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
   const draft = { petId: 1n, quantity: 7 }
   await store.changeStock([
@@ -125,7 +127,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         pets: 5_999,
         stock: 5_999,
         orders: 4,
-        log: 6_014,
+        log: 6_016,
         keys: 2,
         key_secrets: 3,
         limit_windows: 1,
@@ -161,7 +163,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         pet: { name: 'New', categoryId: 1n, status: 'sold', quantity: 1 },
       } as const
       const newCategory = { type: 'create_category' as const, ...by, category: { name: 'New' } }
-      await source.addPets([{ id: 1n, name: 'First', categoryId: 1n, status: 'sold', quantity: 5 }])
+      await addPets(source, [{ id: 1n, name: 'First', categoryId: 1n, status: 'sold', quantity: 5 }])
       expect(await source.changeStock([newPet, newCategory])).toMatchObject([
         { pet: { id: 2n } },
         { category: { id: 2n } },

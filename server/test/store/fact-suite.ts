@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Adjustment, AdjustmentFilter } from '../../src/core/stock/adjustment.ts'
 import type { CommandOf, OutcomeOf } from '../../src/core/stock/command.ts'
-import { DAY, HOUR } from '../../src/core/values/clock.ts'
+import { DAY, HOUR, MINUTE } from '../../src/core/values/clock.ts'
+import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -119,6 +121,52 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findDamage()).toEqual([])
     })
 
+    test('a pet that is created again has no facts from before its removal, even if they are later', async () => {
+      await adjust({ ...change(1n, 50, BY), occurredAt: NOW + 4 * MINUTE })
+      await adjust(move(7, { occurredAt: NOW + 4 * MINUTE }))
+      await store.changeStock([
+        { type: 'remove_pet', petId: 1n, ...BY },
+        { type: 'create_pet', pet: pet(1n, 3), ...BY },
+      ])
+      await adjust(move(-1))
+      const { id } = await adjust(change(1n, 9, BY))
+      expect(await reverse(id)).toMatchObject({ items: [{ quantity: 2 }] })
+      await adjust(move(1, { occurredAt: NOW + 2 }))
+      const late = await adjust({ ...change(1n, 20, BY), occurredAt: NOW + 1 })
+      expect(late.lines).toMatchObject([{ after: 21 }])
+      expect(await store.findDamage()).toEqual([])
+    })
+
+    test('movements that a count includes may exceed every quantity', async () => {
+      const { id } = await adjust(change(1n, 8, BY))
+      const received = move(MAX_QUANTITY, { occurredAt: NOW - 2 * DAY })
+      for (let commit = 0; commit < 2; commit++) {
+        await store.changeStock(Array.from({ length: 600 }, () => received))
+      }
+      const late = await adjust({ ...change(1n, 5, BY), occurredAt: NOW - 3 * DAY })
+      expect(late.lines).toMatchObject([{ effect: 'superseded' }])
+      expect(await reverse(id)).toMatchObject({ type: 'refused', failures: [{ code: 'invalid_request' }] })
+      expect(await store.findDamage()).toEqual([])
+    })
+
+    test('a page of adjustments has few lines, and the next page continues', async () => {
+      const ids = Array.from({ length: 1_000 }, (_, index) => BigInt(index + 100))
+      await store.changeStock([
+        { type: 'upsert_pets', canChangeStock: true, pets: ids.map((id) => pet(id, 0)), ...BY },
+      ])
+      const made: bigint[] = []
+      for (let number = 0; number < 7; number++) made.unshift((await adjust(move(1, {}, ids))).id)
+      const filter = { petId: 100n, reason: 'received' } as const
+      for (const listed of [filter, { reason: 'received' } as const]) {
+        const { rows, next } = await store.listAdjustments(7, undefined, listed)
+        expect(rows.map(({ id }) => id)).toEqual(made.slice(0, 5))
+        const last = await store.listAdjustments(7, next, listed)
+        expect(last.rows.map(({ id, lines }) => [id, lines.length])).toEqual(
+          made.slice(5).map((id) => [id, 1_000]),
+        )
+      }
+    })
+
     test('adjustments are listed by each filter, the latest first, page by page', async () => {
       const [order] = await store.changeStock([
         { type: 'create_order', order: { petId: 3n, quantity: 2 }, ...BY },
@@ -139,12 +187,17 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
       expect(await idsOf({ reason: 'received' })).toEqual([received.id])
       expect(await idsOf({ keyId: 'key_b' })).toEqual([received.id])
       expect(await idsOf({ reference: 'PO' })).toEqual([received.id])
-      expect(await idsOf({ orderId })).toEqual([back.id, sold])
+      expect(await idsOf({ orderId }, 1)).toEqual([back.id, sold])
+      expect(await idsOf({ orderId, petId: 3n, since: at + 20 })).toEqual([back.id])
+      expect(await idsOf({ orderId, petId: 2n })).toEqual([])
     })
 
     test('the lines of an adjustment of 1,000 pets follow each other, beside other commits', async () => {
       const ids = Array.from({ length: 1_000 }, (_, index) => BigInt(index + 1_000))
-      await store.addPets(ids.map((id) => pet(id, 0)))
+      await addPets(
+        store,
+        ids.map((id) => pet(id, 0)),
+      )
       const [outcomes] = await Promise.all([
         store.changeStock([move(1, {}, ids)]),
         ...Array.from({ length: 5 }, () => other.changeStock([move(1)])),

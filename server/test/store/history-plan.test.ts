@@ -1,14 +1,16 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { Page } from '../../src/core/values/page.ts'
 import { adjustmentMethods } from '../../src/store/adjustments.ts'
+import { stockFromFacts } from '../../src/store/facts.ts'
 import { historyMethods } from '../../src/store/history.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { Connection as PostgresConnection } from '../../src/store/postgres/connection.ts'
 import { DEFAULT_POSTGRES_SETTINGS } from '../../src/store/postgres/store.ts'
-import type { SqlDatabase, SqlValue } from '../../src/store/sql.ts'
+import type { SqlDatabase } from '../../src/store/sql.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { createDatabase } from '../support/postgres-databases.ts'
 import { freshFile } from './fresh-file.ts'
+import { type AskedStatement, countRowsRead } from './rows-read.ts'
 
 setDefaultTimeout(120_000)
 
@@ -29,9 +31,12 @@ const EDITS = `
 const ADJUSTMENT_ID = 10n
 const LINES = 50
 const ADJUSTMENT = (numbers: string) => `
-  INSERT INTO log (id, document, kind, pet_id, before, after, at, key_id, counted, detail)
-  SELECT ${ADJUSTMENT_ID} + n, ${ADJUSTMENT_ID}, 'change', 100 + n, 1, 2, 1, 'key_a', 2, CASE n WHEN 0 THEN '{"lines":${LINES}}' END
+  INSERT INTO log (id, document, kind, pet_id, before, after, at, key_id, counted, order_id, detail)
+  SELECT ${ADJUSTMENT_ID} + n, ${ADJUSTMENT_ID}, 'change', 100 + n, 1, 2, 1, 'key_a', 2, 7, CASE n WHEN 0 THEN '{"lines":${LINES}}' END
   FROM ${numbers} WHERE n < ${LINES}`
+
+/** Reads the facts of about an hour before the last counts. */
+const STOCK_WITHOUT_LAST_COUNT = stockFromFacts('1', `document <> ${ROWS + 100}`)
 
 type Methods = ReturnType<typeof historyMethods>
 
@@ -55,8 +60,16 @@ async function statementsOfAdjustment(database: Pick<SqlDatabase, 'rows'>) {
   return asked
 }
 
+/** The statements that find the same adjustment by its order. */
+async function statementsOfOrder(database: Pick<SqlDatabase, 'rows'>) {
+  const { asked, listening } = listen(database)
+  const { rows } = await adjustmentMethods(listening).listAdjustments(1, undefined, { orderId: 7n })
+  expect(rows).toMatchObject([{ id: ADJUSTMENT_ID }])
+  return asked
+}
+
 function listen(database: Pick<SqlDatabase, 'rows'>) {
-  const asked: { readonly text: string; readonly values: readonly SqlValue[] }[] = []
+  const asked: AskedStatement[] = []
   const listening: Pick<SqlDatabase, 'rows'> = {
     rows: (text, ...values) => {
       asked.push({ text, values })
@@ -78,7 +91,7 @@ test('on SQLite the history of an hour, the edits of a pet and an adjustment are
   database.database.run(EDITS)
   database.database.run(changes(numbers))
   database.database.run(ADJUSTMENT(`(SELECT n - 1 AS n FROM ${numbers}) AS numbers`))
-  const plansOf = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+  const plansOf = async (statements: readonly AskedStatement[]) => {
     const plans: string[][] = []
     for (const { text, values } of statements) {
       const plan = await database.rows<{ detail: string }>(`EXPLAIN QUERY PLAN ${text}`, ...values)
@@ -100,11 +113,20 @@ test('on SQLite the history of an hour, the edits of a pet and an adjustment are
   expect(await plansOf(await statementsOf(database, 2, readEdits))).toEqual([
     [ofPet('log_of_entries'), previous, previous],
   ])
-  expect(await plansOf(await statementsOfAdjustment(database))).toEqual([
+  const ofAdjustment = [
     ['SEARCH log USING INTEGER PRIMARY KEY (rowid=?)'],
     ['SEARCH log USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
     ['SEARCH log USING INDEX log_of_reversals (reverses=?)'],
+  ]
+  expect(await plansOf(await statementsOfAdjustment(database))).toEqual(ofAdjustment)
+  expect(await plansOf(await statementsOfOrder(database))).toEqual([
+    ['SEARCH log USING INDEX log_of_orders (order_id=? AND rowid>? AND rowid<?)'],
+    ...ofAdjustment,
   ])
+  const [plan = []] = await plansOf([{ text: STOCK_WITHOUT_LAST_COUNT, values: [] }])
+  const recentFacts = 'SEARCH log USING INDEX log_of_facts (pet_id=? AND id>?)'
+  expect(plan.filter((step) => step === recentFacts)).toHaveLength(2)
+  expect(plan.filter((step) => step.startsWith('SCAN'))).toEqual([])
   await database.close()
 })
 
@@ -117,20 +139,17 @@ test('on PostgreSQL the history of an hour, the edits of a pet and an adjustment
     await test.run(changes(`generate_series(1, ${ROWS}) AS numbers (n)`))
     await test.run(ADJUSTMENT('generate_series(0, 99) AS numbers (n)'))
     await test.run('ANALYZE log')
-    const countRead = async (statements: Awaited<ReturnType<typeof statementsOf>>) => {
+    const countRead = async (statements: readonly AskedStatement[]) => {
       let read = 0
-      for (const { text, values } of statements) {
-        const [explained] = await connection.rows<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
-          `EXPLAIN (ANALYZE, FORMAT JSON) ${text}`,
-          ...values,
-        )
-        for (const { Plan } of explained?.['QUERY PLAN'] ?? []) read += rowsRead(Plan)
-      }
+      for (const statement of statements) read += await countRowsRead(connection, 'log', statement)
       return read
     }
     expect(await countRead(await statementsOf(connection, 60, readHour))).toBe(2 * 60)
     expect(await countRead(await statementsOf(connection, 100, readPet))).toBe(101)
     expect(await countRead(await statementsOfAdjustment(connection))).toBe(LINES)
+    expect(await countRead(await statementsOfOrder(connection))).toBeLessThanOrEqual(2 * LINES)
+    const stock = [{ text: STOCK_WITHOUT_LAST_COUNT, values: [] }]
+    expect(await countRead(stock)).toBeLessThan(ROWS / 100)
     // Two statements read both edits, and each edit looks up its previous one.
     expect(await countRead(await statementsOf(connection, 2, readEdits))).toBeLessThanOrEqual(8)
   } finally {
@@ -138,18 +157,3 @@ test('on PostgreSQL the history of an hour, the edits of a pet and an adjustment
     await test.drop()
   }
 })
-
-interface PlanNode {
-  readonly Plans?: readonly PlanNode[]
-  readonly 'Relation Name'?: string
-  readonly 'Actual Rows'?: number
-  readonly 'Actual Loops'?: number
-  readonly 'Rows Removed by Filter'?: number
-}
-
-/** The number of log rows read, whether returned or not. */
-function rowsRead(node: PlanNode): number {
-  const own = Number(node['Actual Rows'] ?? 0) + Number(node['Rows Removed by Filter'] ?? 0)
-  const ownRows = node['Relation Name'] === 'log' ? own * Number(node['Actual Loops'] ?? 1) : 0
-  return (node.Plans ?? []).reduce((sum, child) => sum + rowsRead(child), ownRows)
-}

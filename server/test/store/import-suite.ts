@@ -1,18 +1,17 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import type { ExportedPet, ImportedPet, StockedPet } from '../../src/core/catalog/pet.ts'
-import type { OrderRow } from '../../src/core/orders/order.ts'
-import type { StagedImport } from '../../src/core/transfer/import.ts'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
+import { fileText } from '../../src/core/transfer/files.ts'
+import type { ImportReport, ImportRequest } from '../../src/core/transfer/import.ts'
+import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../src/core/transfer/rows.ts'
 import type { Store } from '../../src/store/store.ts'
-import { addOrders } from '../support/add-orders.ts'
-import { removePet } from '../support/remove-pet.ts'
+import { addPets } from '../support/add-pets.ts'
+import { importText } from '../support/import-text.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const NOTHING_MORE = { barcode: null, lowStockAt: null }
-
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
-const ACT = { at: 1_790_000_000_000, keyId: 'petstore-import' }
+const HEADER = 'petId,name,categoryId,status,quantity,barcode,lowStockAt'
 
 const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
   id,
@@ -23,16 +22,7 @@ const pet = (id: bigint, changes: Partial<StockedPet> = {}): StockedPet => ({
   ...changes,
 })
 
-const order = (id: bigint, changes: Partial<OrderRow> = {}): OrderRow => ({
-  id,
-  petId: 1n,
-  quantity: 2,
-  shipDate: 1_790_000_000_123,
-  complete: false,
-  ...changes,
-})
-
-/** What every adapter guarantees for imports and exports. */
+/** The guarantees of every adapter for imports and exports. */
 export function importSuite(name: string, underTest: StoreUnderTest): void {
   describe(`${name}: import and export`, () => {
     let store: Store
@@ -44,274 +34,251 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    async function stage<Value>(
-      staged: StagedImport<Value>,
-      values: readonly Value[],
-    ): Promise<StagedImport<Value>> {
-      await staged.add(values.map((value, index) => ({ line: index + 2, value })))
-      expect(await staged.finishStaging(10)).toEqual({ count: 0, first: [] })
-      return staged
+    const imported = (lines: readonly string[], options: Partial<ImportRequest> = {}) =>
+      importText(store, options.kind ?? 'pets', lines.join('\n'), options)
+    const refusedLines = async (importing: Promise<ImportReport>) => {
+      const error: unknown = await importing.catch((thrown: unknown) => thrown)
+      return (error as { refused: { line: number; reason: string }[] }).refused.map(
+        ({ line, reason }) => [line, reason] as const,
+      )
     }
-
-    async function apply(...pets: ImportedPet[]) {
-      const staged = await stage(await store.stagePets(), pets)
-      try {
-        return await staged.apply(ACT)
-      } finally {
-        await staged.discard()
-      }
-    }
-
     async function all<Value>(batches: AsyncIterable<readonly Value[]>): Promise<Value[]> {
-      const values: Value[] = []
-      for await (const batch of batches) values.push(...batch)
-      return values
+      return (await Array.fromAsync(batches)).flat()
     }
-    /** Without the names of the categories. */
-    const pets = async () => (await all(store.exportPets())).map(({ category: _, ...pet }) => pet)
-
-    test('adds new pets, changes those that differ, and leaves the others', async () => {
-      await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
-      const counts = await apply(
-        pet(HIGHEST, { name: 'ключ 🐶', categoryId: LOWEST }),
-        pet(2n, { quantity: 6 }),
-        pet(3n),
-        pet(LOWEST, { quantity: Number.MAX_SAFE_INTEGER }),
+    const pets = async () => (await all(store.exportPets())).map(({ category: _, ...row }) => row)
+    const exports = async () =>
+      Promise.all(
+        [
+          fileText(store.exportCategories(), CATEGORY_ROW_KIND),
+          fileText(store.exportPets(), PET_ROW_KIND),
+          fileText(store.exportOrders(), ORDER_ROW_KIND),
+        ].map(async (text) => (await Array.fromAsync(text)).join('')),
       )
-      expect(counts).toEqual({ added: 2, changed: 1, unchanged: 1 })
-      expect(await pets()).toEqual([
-        pet(LOWEST, { quantity: Number.MAX_SAFE_INTEGER }),
-        pet(1n),
-        pet(2n, { quantity: 6 }),
-        pet(3n),
-        pet(4n),
-        pet(HIGHEST, { name: 'ключ 🐶', categoryId: LOWEST }),
-      ])
-    })
 
-    test('each field counts as a difference, and only that field changes', async () => {
-      await store.addPets([pet(1n), pet(2n), pet(3n), pet(4n)])
-      const wanted = [
-        pet(1n, { name: 'Another' }),
-        pet(2n, { categoryId: 9n }),
-        pet(3n, { status: 'sold' }),
-        pet(4n, { quantity: 0 }),
+    test('adds new pets, changes those that differ, and logs the changes', async () => {
+      await addPets(store, [pet(1n, { barcode: 'A' }), pet(2n), pet(3n)])
+      const lines = [
+        HEADER,
+        `${HIGHEST},ключ 🐶,${LOWEST},sold,0,,`,
+        '2,Pet 2,1,available,6,,',
+        '3,Pet 3,1,available,5,,',
+        '1,Rex,1,available,5,A,3',
       ]
-      expect(await apply(...wanted)).toEqual({ added: 0, changed: 4, unchanged: 0 })
-      expect(await pets()).toEqual(wanted)
-    })
-
-    test('a new category gets the name in the file, and an existing category keeps its name', async () => {
-      await store.addPets([pet(1n, { categoryId: 1n })])
-      const counts = await apply(
-        { ...pet(1n, { categoryId: 1n }), category: 'Dogs' },
-        { ...pet(2n, { categoryId: 9n }), category: 'Birds' },
-      )
-      expect(counts).toEqual({ added: 1, changed: 0, unchanged: 1 })
-      expect((await all(store.exportPets())).map(({ category }) => category)).toEqual(['Category 1', 'Birds'])
-    })
-
-    test('a new category gets the name in the file, even if the pet with the lowest id lacks it', async () => {
-      await apply(pet(1n, { categoryId: 9n }), { ...pet(2n, { categoryId: 9n }), category: 'Dogs' })
-      expect((await all(store.exportPets())).map(({ category }) => category)).toEqual(['Dogs', 'Dogs'])
-    })
-
-    test('applying the same file again changes and logs nothing', async () => {
-      await apply(pet(1n), pet(2n))
-      const cursor = await store.loadStock(() => {})
-      expect(await apply(pet(2n), pet(1n))).toEqual({ added: 0, changed: 0, unchanged: 2 })
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [] })
-    })
-
-    test('a changed quantity and a new pet add one history row; a name and a status add none', async () => {
-      await store.addPets([pet(1n), pet(2n)])
-      await apply(pet(1n, { quantity: 8 }), pet(2n, { name: 'Another', status: 'sold' }), pet(3n))
-      expect(await historyOf(store, 1n)).toEqual([{ petId: 1n, before: 5, after: 8, ...ACT }])
-      expect(await historyOf(store, 2n)).toEqual([])
-      expect(await historyOf(store, 3n)).toEqual([{ petId: 3n, before: 0, after: 5, ...ACT }])
-    })
-
-    test('subscribers are notified of every added or changed pet', async () => {
-      await store.addPets([pet(1n), pet(2n), pet(3n)])
-      const cursor = await store.loadStock(() => {})
-      await apply(pet(1n, { quantity: 8 }), pet(2n, { status: 'sold' }), pet(3n), pet(4n))
-      const changes = await store.stockChangesSince(cursor)
-      if (changes === 'reload') throw new Error('three changes are not too many')
-      const byId = changes.updated.toSorted((a, b) => Number(a.petId - b.petId))
-      expect(byId.map(({ petId, quantity, status }) => [petId, quantity, status])).toEqual([
-        [1n, 8, 'available'],
-        [2n, 5, 'sold'],
-        [4n, 5, 'available'],
-      ])
-    })
-
-    test('subscribers list everything again if more than a thousand pets were added', async () => {
-      const cursor = await store.loadStock(() => {})
-      await apply(...Array.from({ length: 1_000 }, (_, index) => pet(BigInt(index))))
-      expect(await store.stockChangesSince(cursor)).not.toBe('reload')
-      await apply(...Array.from({ length: 1_001 }, (_, index) => pet(BigInt(index + 5_000))))
-      expect(await store.stockChangesSince(cursor)).toBe('reload')
-    })
-
-    test('the first line of an id counts, and the others are returned as duplicates', async () => {
-      const staged = await store.stagePets()
-      await staged.add([
-        { line: 2, value: pet(7n, { name: 'first' }) },
-        { line: 3, value: pet(HIGHEST) },
-        { line: 5, value: pet(7n, { name: 'second' }) },
-      ])
-      await staged.add([{ line: 6, value: pet(7n, { name: 'third' }) }])
-      expect(await staged.finishStaging(1)).toEqual({ count: 2, first: [{ line: 5, firstLine: 2, id: 7n }] })
-      expect(await staged.apply(ACT)).toEqual({ added: 2, changed: 0, unchanged: 0 })
-      await staged.discard()
-      expect(await pets()).toEqual([pet(7n, { name: 'first' }), pet(HIGHEST)])
-    })
-
-    test('a preview returns the changes by line, and changes nothing', async () => {
-      await store.addPets([pet(1n), pet(2n)])
-      const staged = await stage(await store.stagePets(), [
-        pet(9n),
-        pet(2n, { status: 'sold' }),
-        pet(1n),
-        pet(3n),
-      ])
-      const preview = await staged.preview(1)
-      await staged.discard()
-      expect(preview).toEqual({
-        added: { count: 2, first: [{ line: 2, value: { ...pet(9n), ...NOTHING_MORE } }] },
-        changed: {
-          count: 1,
-          first: [
-            {
-              line: 3,
-              value: { ...pet(2n, { status: 'sold' }), ...NOTHING_MORE },
-              before: { ...pet(2n), ...NOTHING_MORE },
-            },
-          ],
-        },
+      expect(await imported(lines)).toEqual({
+        rows: 4,
+        added: 1,
+        changed: 2,
         unchanged: 1,
+        ignoredColumns: [],
       })
-      expect(await pets()).toEqual([pet(1n), pet(2n)])
+      expect(await pets()).toEqual([
+        pet(1n, { name: 'Rex', barcode: 'A', lowStockAt: 3 }),
+        pet(2n, { quantity: 6 }),
+        pet(3n),
+        { id: HIGHEST, name: 'ключ 🐶', categoryId: LOWEST, status: 'sold', quantity: 0 },
+      ])
+      expect(await historyOf(store, 2n)).toMatchObject([
+        { before: 5, after: 6, keyId: 'petstore-import', reason: 'corrected' },
+      ])
+      const cursor = await store.latestEventCursor()
+      expect(await imported(lines)).toMatchObject({ added: 0, changed: 0, unchanged: 4 })
+      expect(await store.eventsAfter(cursor, 9)).toMatchObject({ events: [] })
     })
 
-    test('staged rows are invisible, and discarding them leaves nothing', async () => {
-      const staged = await stage(await store.stagePets(), [pet(1n)])
-      expect(await store.countPets()).toBe(0)
-      await store.addPets([pet(2n)])
-      await staged.discard()
-      expect(await pets()).toEqual([pet(2n)])
+    test('a column that the file lacks keeps its values, and a blank barcode or threshold is removed', async () => {
+      await addPets(store, [pet(1n, { barcode: 'A', lowStockAt: 2 }), pet(2n, { barcode: 'B' })])
+      await imported(['petId,name,barcode', '1,Rex,', '2,Max,C'])
+      expect(await pets()).toEqual([
+        pet(1n, { name: 'Rex', lowStockAt: 2 }),
+        pet(2n, { name: 'Max', barcode: 'C' }),
+      ])
     })
 
-    test('an aborted import changes nothing, and others can write', async () => {
-      await store.addPets([pet(1n)])
-      const staged = await stage(
-        await store.stagePets(),
-        Array.from({ length: 50_000 }, (_, index) => pet(BigInt(index + 1), { quantity: 9 })),
+    test('a row without an id changes the pet that has its barcode, or else creates a pet', async () => {
+      await addPets(store, [pet(7n, { barcode: '4006381333931' })])
+      const report = await imported([
+        'EAN;Bestand;Name;Kategorie',
+        '4006381333931;9;;',
+        '99;2;New;Fish',
+        ';1;Bare;fish',
+      ])
+      expect(report).toMatchObject({ added: 2, changed: 1 })
+      expect(await pets()).toEqual([
+        pet(7n, { barcode: '4006381333931', quantity: 9 }),
+        { ...pet(8n, { name: 'New', barcode: '99', quantity: 2 }), categoryId: 2n },
+        { ...pet(9n, { name: 'Bare', quantity: 1 }), categoryId: 2n },
+      ])
+      expect((await all(store.exportCategories())).map((category) => category.name)).toEqual([
+        'Category 1',
+        'Fish',
+      ])
+    })
+
+    test('pets may swap barcodes, also if they are thousands of rows apart', async () => {
+      const count = 2_500
+      await addPets(
+        store,
+        Array.from({ length: count }, (_, index) => pet(BigInt(index + 1), { barcode: `B${index + 1}` })),
       )
-      const controller = new AbortController()
-      const progress: number[] = []
-      const applied = staged.apply({
-        ...ACT,
-        signal: controller.signal,
-        onProgress: (done) => {
-          progress.push(done)
-          controller.abort()
-        },
-      })
-      await expect(applied).rejects.toThrow('abort')
-      await staged.discard()
-      expect(progress).toHaveLength(1)
-      expect(await pets()).toEqual([pet(1n)])
-      expect(await historyOf(store, 1n)).toEqual([])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
+      const rows = Array.from({ length: count }, (_, index) => `${index + 1},B${count - index}`)
+      expect(await imported(['petId,barcode', ...rows])).toMatchObject({ changed: count })
+      expect((await pets()).map(({ barcode }) => barcode)).toEqual(
+        Array.from({ length: count }, (_, index) => `B${count - index}`),
+      )
     })
 
-    test('progress reaches the number of different rows', async () => {
-      await store.addPets([pet(1n)])
-      const staged = await stage(await store.stagePets(), [pet(1n), pet(2n), pet(3n)])
-      const progress: [number, number][] = []
-      await staged.apply({ ...ACT, onProgress: (done, total) => progress.push([done, total]) })
-      await staged.discard()
-      expect(progress.at(-1)).toEqual([2, 2])
+    test('each refused row is named with its reason, and nothing is changed', async () => {
+      await addPets(store, [pet(1n, { barcode: 'A' }), pet(2n)])
+      const before = await exports()
+      const contradicting = imported([
+        HEADER,
+        '3,C,1,available,1,C,',
+        '4,D,1,available,1,C,',
+        '3,E,1,available,1,,',
+      ])
+      expect(await refusedLines(contradicting)).toEqual([
+        [3, 'barcode C is already on line 2'],
+        [4, 'pet 3 is already on line 2'],
+      ])
+      const missing = 'and a new pet needs a name and a categoryId'
+      const refused = imported(['petId,name,categoryId,barcode', '2,Rex,,A', '3,,,', '4,Max,,B'])
+      expect(await refusedLines(refused)).toEqual([
+        [2, 'barcode A is already used by pet 1'],
+        [3, `name and categoryId are missing: there is no pet 3, ${missing}`],
+        [4, `categoryId is missing: there is no pet 4, ${missing}`],
+      ])
+      expect(await exports()).toEqual(before)
     })
 
-    test('a change since the staging is seen, and the import overwrites and logs it', async () => {
-      await store.addPets([pet(1n), pet(2n), pet(3n)])
-      const staged = await stage(await store.stagePets(), [pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
-      await store.changeStock([
-        { type: 'adjust', changes: [{ petId: 1n, quantity: 1 }], keyId: 'key_a', at: 1 },
-        { type: 'adjust', changes: [{ petId: 2n, quantity: 7 }], keyId: 'key_a', at: 2 },
-      ])
-      await removePet(store, 3n)
-      expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
-      await staged.discard()
-      expect(await historyOf(store, 1n)).toEqual([
-        { petId: 1n, before: 5, after: 1, at: 1, keyId: 'key_a' },
-        { petId: 1n, before: 1, after: 5, ...ACT },
-      ])
-      expect((await historyOf(store, 2n)).map(({ after }) => after)).toEqual([7])
-      expect(await pets()).toEqual([pet(1n), pet(2n, { quantity: 7 }), pet(3n)])
+    test('a dry run refuses and counts as the import would, and changes nothing', async () => {
+      await addPets(store, [pet(1n)])
+      const before = await exports()
+      const lines = [HEADER, '1,Rex,1,available,6,,', '2,Max,9,sold,0,,']
+      expect(await imported(lines, { dryRun: true })).toMatchObject({ added: 1, changed: 1 })
+      expect(await exports()).toEqual(before)
+      expect(await refusedLines(imported([HEADER, '2,,,,0,,'], { dryRun: true }))).toHaveLength(1)
+      expect(await imported(lines)).toMatchObject({ added: 1, changed: 1 })
     })
 
-    test('a removed pet is an event, and its history continues when it is imported again', async () => {
-      await store.addPets([pet(1n), pet(2n)])
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 6 }], keyId: 'key_a', at: 1 }])
-      const cursor = await store.loadStock(() => {})
-      expect(await removePet(store, 1n)).toBe('removed')
-      expect(await removePet(store, 1n)).toBe('unknown_pet')
-      expect(await store.findPet(1n)).toBeUndefined()
-      expect((await stockOf(store)).map(({ petId }) => petId)).toEqual([2n])
-      expect(await store.stockChangesSince(cursor)).toMatchObject({ updated: [], removed: [1n] })
-      expect(await historyOf(store, 1n)).toHaveLength(2)
-
-      expect(await apply(pet(1n, { quantity: 9 }))).toEqual({ added: 1, changed: 0, unchanged: 0 })
-      await store.changeStock([{ type: 'adjust', changes: [{ petId: 1n, quantity: 10 }], keyId: 'key_a', at: 2 }])
-      expect((await historyOf(store, 1n)).map(({ before, after }) => [before, after])).toEqual([
-        [5, 6],
-        [6, 0],
-        [0, 9],
-        [9, 10],
-      ])
-    })
-
-    test('orders are added, changed or left alone', async () => {
-      await store.addPets([pet(1n, { quantity: 6 }), pet(LOWEST)])
-      await addOrders(store, [order(1n), order(2n), order(3n)])
-      const wanted = [order(1n), order(2n, { complete: true }), order(HIGHEST, { petId: LOWEST })]
-      const staged = await stage(await store.stageOrders(), wanted)
-      const preview = await staged.preview(5)
-      expect(preview.changed.first).toEqual([
-        { line: 3, value: order(2n, { complete: true }), before: order(2n) },
-      ])
-      expect(await staged.apply(ACT)).toEqual({ added: 1, changed: 1, unchanged: 1 })
-      await staged.discard()
-      expect(await all(store.exportOrders())).toEqual([
-        order(1n),
-        order(2n, { complete: true }),
-        order(3n),
-        order(HIGHEST, { petId: LOWEST }),
-      ])
-    })
-
-    test('an export is a snapshot, even if records change meanwhile', async () => {
-      const many = Array.from({ length: 12_000 }, (_, index) => pet(BigInt(index)))
-      await apply(...many)
-      const exported: ExportedPet[] = []
-      for await (const batch of store.exportPets()) {
-        if (exported.length === 0) {
-          await store.changeStock([
-            { type: 'adjust', changes: [{ petId: 11_999n, quantity: 1 }], keyId: 'key_a', at: 1 },
-          ])
-          await removePet(store, 11_998n)
-        }
-        exported.push(...batch)
+    test('an import that is aborted between two steps changes nothing, and others can write', async () => {
+      const rows = Array.from({ length: 3_000 }, (_, index) => `${index + 1},Pet,1,available,5,,`)
+      const onStep = (phase: string, written: number) => {
+        if (phase === 'writing' && written >= 2_000) throw new Error('aborted')
       }
-      expect(exported).toEqual(many.map((one) => ({ ...one, category: 'Category 1' })))
+      await expect(imported([HEADER, ...rows], { onStep })).rejects.toThrow('aborted')
+      expect(await pets()).toEqual([])
+      await addPets(store, [pet(1n)])
     })
 
-    test('an export of an empty store yields no batch', async () => {
-      expect(await pets()).toEqual([])
-      expect(await all(store.exportOrders())).toEqual([])
+    test('without the permission to change the stock, only rows that keep it are imported', async () => {
+      await addPets(store, [pet(1n), pet(2n)])
+      const lines = [HEADER, '1,Rex,1,available,5,,', '2,Pet 2,1,available,6,,']
+      expect(await refusedLines(imported(lines, { canChangeStock: false }))).toEqual([
+        [3, 'this key may not change the stock: it needs the permission "stock"'],
+      ])
+      expect(await imported(lines.slice(0, 2), { canChangeStock: false })).toMatchObject({ changed: 1 })
+    })
+
+    test('a count finds pets by id or barcode, and has the reason counted', async () => {
+      await addPets(store, [pet(1n), pet(2n, { barcode: 'B' }), pet(3n)])
+      const counted = (...lines: string[]) => imported(['petId,EAN,quantity', ...lines], { kind: 'count' })
+      expect(await counted('1,,6', ',B,0', '3,,5')).toMatchObject({ added: 0, changed: 2, unchanged: 1 })
+      expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([6, 0, 5])
+      expect((await historyOf(store, 1n)).at(-1)).toMatchObject({ after: 6, reason: 'counted' })
+      expect(await refusedLines(counted(',X,1', ',,1', '1,,1', '1,,2'))).toEqual([
+        [2, 'no pet has the barcode X'],
+        [3, 'petId or barcode must name the pet'],
+        [5, 'pet 1 is already on line 4'],
+      ])
+      expect(await refusedLines(counted('404,,1', '1,,9'))).toEqual([[2, 'there is no pet 404']])
+      expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([6, 0, 5])
+    })
+
+    test('categories are found by id or name, and a new threshold reaches their pets', async () => {
+      await addPets(store, [pet(1n), pet(2n, { categoryId: 2n })])
+      const cursor = await store.latestEventCursor()
+      const report = await imported(['id,name,lowStockAt', '1,Dogs,5', ',category 2,', ',Birds,3'], {
+        kind: 'categories',
+      })
+      expect(report).toMatchObject({ added: 1, changed: 2, unchanged: 0 })
+      expect(await all(store.exportCategories())).toEqual([
+        { id: 1n, name: 'Dogs', lowStockAt: 5 },
+        { id: 2n, name: 'category 2' },
+        { id: 3n, name: 'Birds', lowStockAt: 3 },
+      ])
+      expect(await store.eventsAfter(cursor, 9)).toMatchObject({
+        events: [
+          { kind: 'category' },
+          { kind: 'category' },
+          { kind: 'category' },
+          { kind: 'low', petId: 1n },
+        ],
+      })
+      const taken = await refusedLines(imported(['id,name', '9,dogs'], { kind: 'categories' }))
+      expect(taken).toMatchObject([[2, expect.stringContaining('category 1 is already called "Dogs"')]])
+    })
+
+    test('orders are created, completed and refused in the order of their ids', async () => {
+      await addPets(store, [pet(1n)])
+      const orders = (...lines: string[]) =>
+        imported(['id,petId,quantity,complete,note', ...lines], { kind: 'orders' })
+      expect(await orders('12,1,2,false,', '7,404,3,true,old')).toMatchObject({ added: 2, changed: 0 })
+      expect(await store.findAvailability(1n)).toMatchObject({ quantity: 5, reserved: 2 })
+      expect(await orders('12,1,2,true,paid', '7,404,3,true,old')).toMatchObject({ changed: 1, unchanged: 1 })
+      expect(await store.findAvailability(1n)).toMatchObject({ quantity: 3, reserved: 0 })
+      expect(await refusedLines(orders('14,1,2,false,', '13,1,2,false,', '12,1,2,false,'))).toEqual([
+        [2, 'an open order reserves stock: pet 1 has 1 available, 2 are needed'],
+        [4, 'order 12 is complete and cannot be reopened'],
+      ])
+      const order = { petId: 1n, quantity: 1 }
+      const [made] = await store.changeStock([{ type: 'create_order', order, keyId: 'key_a', at: 1 }])
+      expect(made.type === 'done' && made.order.id > 12n).toBe(true)
+    })
+
+    test('an export imported into an empty store and exported again is identical', async () => {
+      await addPets(store, [
+        pet(LOWEST, { name: '=1+1', barcode: '00012', lowStockAt: 0 }),
+        pet(1n, { name: 'a; "b", c', status: 'sold' }),
+        pet(HIGHEST, { categoryId: LOWEST, quantity: Number.MAX_SAFE_INTEGER }),
+      ])
+      await imported(
+        ['id,petId,quantity,complete,customer,note', '3,1,2,false,Zoë,"a\nb"', '9,404,1,true,,'],
+        {
+          kind: 'orders',
+        },
+      )
+      const files = await exports()
+      await store.close()
+      await underTest.discard()
+      store = await underTest.open()
+      for (const [index, kind] of (['categories', 'pets', 'orders'] as const).entries()) {
+        await imported([files[index] ?? ''], { kind })
+      }
+      expect(await exports()).toEqual(files)
+    })
+
+    test('changes of other callers during an import are neither lost nor overwritten', async () => {
+      const count = 4_000
+      await addPets(store, [pet(0n), ...Array.from({ length: count }, (_, index) => pet(BigInt(index + 1)))])
+      let isOver = false
+      let sold = 0
+      const selling = (async () => {
+        while (!isOver) {
+          const sale = { type: 'adjust', keyId: 'key_a', at: 1, changes: [{ petId: 0n, delta: 1 }] } as const
+          const [outcome] = await store.changeStock([sale])
+          expect(outcome.type).toBe('done')
+          sold++
+          await Bun.sleep(1)
+        }
+      })()
+      const rows = Array.from({ length: count }, (_, index) => `${index + 1},7`)
+      await imported(['petId,quantity', ...rows], { kind: 'count' })
+      isOver = true
+      await selling
+      const [first, ...others] = (await stockOf(store)).map(({ quantity }) => quantity)
+      expect(first).toBe(5 + sold)
+      expect(new Set(others)).toEqual(new Set([7]))
+      expect(await store.findDamage()).toEqual([])
     })
   })
 }

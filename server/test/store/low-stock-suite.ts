@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CategoryPatch } from '../../src/core/catalog/category.ts'
-import type { ImportedPet, NewPet, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
+import type { NewPet, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
 import type { ThresholdParts } from '../../src/core/catalog/threshold-changes.ts'
 import type { Order } from '../../src/core/orders/order.ts'
-import type { AdjustmentChange, Command } from '../../src/core/stock/command.ts'
+import type { Command } from '../../src/core/stock/command.ts'
 import { backgroundJobs } from '../../src/service/jobs.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { addPets, putPets } from '../support/add-pets.ts'
 import { applyThresholdIn, groupCommit } from '../support/apply-thresholds.ts'
 import { LowStockModel, lowStockIsRight } from '../support/low-stock-model.ts'
 import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
@@ -55,7 +56,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       store = await underTest.open(() => now)
       other = await underTest.open(() => now)
       start = await store.latestEventCursor()
-      await store.addPets([low(1n, 10, 3), low(2n, 10), low(3n, 2, 3), low(4n, 0)])
+      await addPets(store, [low(1n, 10, 3), low(2n, 10), low(3n, 2, 3), low(4n, 0)])
     })
     afterEach(async () => {
       const marks = await lowStockIsRight(underTest, store)
@@ -96,13 +97,9 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
     }
     const update = ({ id, petId }: Order, what: OrderUpdate): Command =>
       orderCommand({ ...BY, orderId: id, petId }, what)
-    async function imported(rows: readonly ImportedPet[]): Promise<string[]> {
+    async function imported(rows: Parameters<typeof putPets>[1]): Promise<string[]> {
       const cursor = await store.latestEventCursor()
-      const staged = await store.stagePets()
-      await staged.add(rows.map((value, index) => ({ line: index + 2, value })))
-      await staged.finishStaging(0)
-      await staged.apply({ at: 5, keyId: 'import' })
-      await staged.discard()
+      await putPets(store, rows, { at: 5, keyId: 'import' })
       return crossings(cursor)
     }
 
@@ -280,7 +277,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock([
         { type: 'create_category', ...BY, category: { id: 2n, name: 'Cats', lowStockAt: 10 } },
       ])
-      const rows: ImportedPet[] = [
+      const rows: Parameters<typeof putPets>[1] = [
         ...[{ ...pet(1n, 2) }, { ...pet(2n, 10), lowStockAt: 10 }, { ...pet(3n, 2), lowStockAt: null }],
         ...[
           { ...pet(4n, 11), categoryId: 2n },
@@ -292,28 +289,6 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         ...['1 low 2/3', '2 low 10/10', '3 recovered 2/-', '5 low 10/10', '6 low 0/0'],
       ])
       expect(await imported([{ ...pet(4n, 11) }, { ...pet(1n, 2), barcode: 'X' }])).toEqual([])
-    })
-
-    test('an import that is reported as one relist still logs its crossings', async () => {
-      const many = Array.from({ length: 1_500 }, (_, index) => low(BigInt(index + 100), index % 2, 0))
-      expect(await imported(many)).toHaveLength(750)
-      const turned = many.map((one) => ({ ...one, quantity: 1 - one.quantity }))
-      expect(await imported(turned)).toHaveLength(1_500)
-    })
-
-    test('adjustments from files cross', async () => {
-      const cursor = await store.latestEventCursor()
-      const staged = await store.stageAdjustment()
-      const changes: AdjustmentChange[] = [
-        { petId: 1n, delta: -7 },
-        { petId: 3n, quantity: 4 },
-        { petId: 2n, delta: -10 },
-      ]
-      await staged.add(changes.map((value, index) => ({ line: index + 2, value })))
-      await staged.finishStaging(0)
-      await staged.apply({ ...BY, reason: 'counted', maxExamples: 0 })
-      await staged.discard()
-      expect(await crossings(cursor)).toEqual(['1 low 3/3', '3 recovered 4/3'])
     })
 
     test('orders from files cross', async () => {

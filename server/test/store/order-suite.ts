@@ -4,6 +4,7 @@ import { customerSearch } from '../../src/core/orders/order-list.ts'
 import type { Command, Result } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { addPets } from '../support/add-pets.ts'
 import { type OrderUpdate, orderCommand } from '../support/order-command.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
@@ -32,7 +33,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       now = START
       store = await underTest.open(() => now)
       other = await underTest.open(() => now)
-      await store.addPets([pet(1n, 10), pet(2n, 5), pet(HIGHEST, 3)])
+      await addPets(store, [pet(1n, 10), pet(2n, 5), pet(HIGHEST, 3)])
     })
     afterEach(async () => {
       expect(await store.findDamage()).toEqual([])
@@ -293,33 +294,6 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await ids({ state: 'expired', after: 1n }, 1)).toEqual([2n])
       expect(await ids({ state: 'expired', petId: 1n, after: 1n }, 9)).toEqual([3n])
     })
-
-    for (const complete of [false, true]) {
-      test(`the preview of an import refuses an expired hold after 1,000 orders of its pet, complete: ${complete}`, async () => {
-        const { id, petId, quantity } = await made(1n, 2, { holdSeconds: 1 })
-        now += 1_000
-        const orders = Array.from({ length: 1_000 }, (_, index) => ({
-          id: BigInt(index - 1_000),
-          petId,
-          quantity: 1,
-          complete: true,
-        }))
-        const staged = await store.stageOrders()
-        await staged.add(
-          [...orders, { id, petId, quantity, complete, note: 'changed' }].map((value, line) => ({
-            line,
-            value,
-          })),
-        )
-        await staged.finishStaging(0)
-        const refused = { count: 1, first: [{ line: 1_000, reason: `order ${id} is already expired` }] }
-        const preview = await staged.preview(1)
-        const applying = staged.apply({ ...BY, maxExamples: 1 })
-        await expect(applying).rejects.toMatchObject({ refused })
-        await staged.discard()
-        expect(preview).toMatchObject({ added: { count: 1_000 }, changed: { count: 0 }, refused })
-      })
-    }
 
     test('an expired hold was closed when it expired, no matter when that is recorded', async () => {
       const hold = await made(1n, 1, { holdSeconds: 1 })

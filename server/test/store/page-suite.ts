@@ -3,6 +3,7 @@ import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { PetStatus } from '../../src/core/stock/inventory.ts'
 import { historyMethods } from '../../src/store/history.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { operatorOf } from '../support/operator.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { change as countOf } from './plain-rows.ts'
@@ -16,7 +17,7 @@ const pet = (id: bigint, status: PetStatus): StockedPet => ({
   name: `Pet ${id}`,
   categoryId: HIGHEST,
   status,
-  quantity: 5,
+  quantity: 0,
 })
 const change = (petId: bigint, quantity: number, keyId = 'key_gone') =>
   countOf(petId, quantity, { keyId, at: quantity })
@@ -36,7 +37,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
     let store: Store
     beforeEach(async () => {
       store = await underTest.open()
-      await store.addPets([
+      await addPets(store, [
         pet(HIGHEST, 'available'),
         pet(2n, 'sold'),
         pet(LOWEST, 'available'),
@@ -99,11 +100,11 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       expect(seen).toEqual([
         [2n, 2, 0],
         [10n, 3, 7],
-        [LOWEST, 5, 6],
-        [HIGHEST, 5, 4],
+        [LOWEST, 0, 6],
+        [HIGHEST, 0, 4],
         [10n, 1, 3],
-        [2n, 5, 2],
-        [10n, 5, 1],
+        [2n, 0, 2],
+        [10n, 0, 1],
       ])
     })
 
@@ -120,7 +121,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.listHistoryPage(10n, 9, undefined)).toMatchObject({
         rows: [
           { petId: 10n, before: 7, after: 8, at: 8, keyId: 'key_gone', keyName: 'key_gone' },
-          { petId: 10n, before: 5, after: 7, at: 7, keyId: 'key_known', keyName: 'My shop' },
+          { petId: 10n, before: 0, after: 7, at: 7, keyId: 'key_known', keyName: 'My shop' },
         ],
         next: undefined,
       })
@@ -135,7 +136,7 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
           type: 'adjust',
           reason: 'received',
           reference: 'PO-1043',
-          changes: [{ petId: 11n, delta: 1 }],
+          changes: [{ petId: 11n, delta: 6 }],
         } as const
         await store.changeStock([
           change(10n, 1, 'key_desk'),

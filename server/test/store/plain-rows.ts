@@ -1,5 +1,6 @@
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import type { ChangeOrigin, Command, CommandOf } from '../../src/core/stock/command.ts'
+import type { ChangeOrigin } from '../../src/core/stock/change-origin.ts'
+import type { Command, CommandOf } from '../../src/core/stock/command.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 
 export function pet(id: bigint, quantity: number): StockedPet {

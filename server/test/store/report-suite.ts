@@ -11,6 +11,7 @@ import type { ReportStore } from '../../src/core/reports/report-store.ts'
 import { HOUR, SECOND } from '../../src/core/values/clock.ts'
 import { reportMethods } from '../../src/store/reports.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { type FactRow, insertFacts, randomFacts } from './random-facts.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -116,7 +117,7 @@ export function reportSuite(name: string, underTest: StoreUnderTest): void {
       store = await underTest.open(() => now)
       connection = await underTest.connect()
       const pet = { status: 'available', quantity: 0 } as const
-      await store.addPets([
+      await addPets(store, [
         { ...pet, id: 1n, name: 'Rex', categoryId: 7n },
         { ...pet, id: 2n, name: 'Tom', categoryId: 7n },
         { ...pet, id: 3n, name: 'Nemo', categoryId: 8n },

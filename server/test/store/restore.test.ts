@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -39,7 +40,7 @@ beforeEach(async () => {
   backup = join(folder, 'backup.db')
   const running = join(folder, 'running.db')
   const store = openSqliteStore(running)
-  await store.addPets([pet(1n, BACKED_UP)])
+  await addPets(store, [pet(1n, BACKED_UP)])
   await store.backupTo(backup)
   await store.changeStock([change(1n, LATEST)])
   for (const ending of ['', '-wal', '-shm']) copyFileSync(running + ending, path + ending)

@@ -4,6 +4,7 @@ import { PetSearch } from '../../src/store/search.ts'
 import { DIALECT } from '../../src/store/sqlite/dialect.ts'
 import { ReadConnection } from '../../src/store/sqlite/read-connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { freshFile } from './fresh-file.ts'
 import { ALL } from './search-model.ts'
 
@@ -11,7 +12,7 @@ const file = freshFile()
 
 test('a search gets 503 if the index takes too long to load, and a result once it is loaded', async () => {
   const store = openSqliteStore(file.path)
-  await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
+  await addPets(store, [{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
   const connection = new ReadConnection(file.path)
   const gate = Promise.withResolvers<void>()
   let loads = 0

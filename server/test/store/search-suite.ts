@@ -4,6 +4,7 @@ import { SEARCH_SORTS, type SearchParameters, searchOf, searchPage } from '../..
 import type { Command } from '../../src/core/stock/command.ts'
 import { PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'
+import { addPets, putPets } from '../support/add-pets.ts'
 import { ALL, foundIn, type ModelPet, searched } from './search-model.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -40,7 +41,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
     let store: Store
     beforeAll(async () => {
       store = await underTest.open()
-      await store.addPets(SHOP)
+      await addPets(store, SHOP)
     })
     afterAll(async () => {
       await store.close()
@@ -114,7 +115,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
     beforeEach(async () => {
       now = START
       store = await underTest.open(() => now)
-      await store.addPets(SHOP)
+      await addPets(store, SHOP)
     })
     afterEach(async () => {
       expect(await store.findDamage()).toEqual([])
@@ -208,16 +209,15 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('finds pets that an import added, renamed or took a barcode from', async () => {
-      const staged = await store.stagePets()
-      const line = (value: ModelPet, at: number) => ({ line: at, value })
-      await staged.add([
-        line(pet(1n, 'Käfer', { barcode: 'X-1' }), 1),
-        line(pet(300n, 'Zwergkäfer Kurt'), 2),
-        line(pet(-7n, 'golden hamster', { categoryId: 2n }), 3),
-      ])
-      await staged.finishStaging(9)
-      await staged.apply({ ...BY })
-      await staged.discard()
+      await putPets(
+        store,
+        [
+          pet(1n, 'Käfer', { barcode: 'X-1' }),
+          pet(300n, 'Zwergkäfer Kurt'),
+          pet(-7n, 'golden hamster', { categoryId: 2n }),
+        ],
+        BY,
+      )
       expect(await find({ q: 'kafer' })).toEqual([1n])
       expect(await find({ q: 'kurt zwerg' })).toEqual([300n])
       expect(await find({ q: 'muller' })).toEqual([2n])
@@ -313,7 +313,7 @@ async function addMany(store: Store, words: readonly string[]): Promise<ModelPet
       status: PET_STATUSES[index % 3] ?? 'sold',
     })
   })
-  await store.addPets(pets)
+  await addPets(store, pets)
   await store.changeStock(
     pets
       .filter(({ reserved }) => reserved > 0)

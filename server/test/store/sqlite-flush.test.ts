@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { Checkpointer, FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
 import { Reader } from '../../src/store/workers.ts'
+import { addPets } from '../support/add-pets.ts'
 import { someTurns } from '../support/turns.ts'
 import { until } from '../support/until.ts'
 import { stockOf } from '../support/whole-store.ts'
@@ -37,7 +38,10 @@ function restartsOf(databasePath: string): number {
 describe('a served SQLite file', () => {
   test('has a write-ahead log that restarts under constant writes', async () => {
     const store = openSqliteStore(path, { exclusive: true, maxLogBytes: MAX_LOG_BYTES })
-    await store.addPets(ids.map((id) => pet(id, 0)))
+    await addPets(
+      store,
+      ids.map((id) => pet(id, 0)),
+    )
     const begun = restartsOf(path)
     let quantity = 0
     // Two callers, so that a write is always running or waiting. On a fast disk, writes never leave the event
@@ -58,7 +62,7 @@ describe('a served SQLite file', () => {
 
   test('has a short write-ahead log, however large the changed rows are', async () => {
     const store = openSqliteStore(path, { exclusive: true, maxLogBytes: MAX_LOG_BYTES })
-    await store.addPets([pet(1n, 0)])
+    await addPets(store, [pet(1n, 0)])
     const answer = 'x'.repeat(20_000)
     const commit = (key: string, size = 1) =>
       store.changeStock([
@@ -81,7 +85,10 @@ describe('a served SQLite file', () => {
 
   test('starts with an empty write-ahead log after a kill', async () => {
     const store = openSqliteStore(path, { exclusive: true })
-    await store.addPets(ids.map((id) => pet(id, 0)))
+    await addPets(
+      store,
+      ids.map((id) => pet(id, 0)),
+    )
     await store.changeStock(ids.map((id) => change(id, 7)))
     const killed = join(folder, 'killed.db')
     for (const suffix of ['', '-wal']) copyFileSync(path + suffix, killed + suffix)
@@ -95,7 +102,10 @@ describe('a served SQLite file', () => {
 
   test('shows commits of another process together with its own', async () => {
     const store = openSqliteStore(path, { exclusive: true })
-    await store.addPets(ids.map((id) => pet(id, 0)))
+    await addPets(
+      store,
+      ids.map((id) => pet(id, 0)),
+    )
     let cursor = await store.loadStock(() => {})
     const other = openSqliteStore(path)
     for (let quantity = 1; quantity <= 20; quantity++) {

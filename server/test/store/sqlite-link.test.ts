@@ -14,6 +14,7 @@ import { join } from 'node:path'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { deletedWriteAheadLogOf } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { until } from '../support/until.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -34,7 +35,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 describe('a database behind a symbolic link', () => {
   test('is created where the link points, and all its files are there', async () => {
     const store = openSqliteStore(link, { exclusive: true })
-    await store.addPets([pet(1n, 1)])
+    await addPets(store, [pet(1n, 1)])
     expect(readdirSync(join(folder, 'links'))).toEqual(['link.db'])
     expect(readdirSync(join(folder, 'data')).sort()).toEqual(
       ['', '-serving', '-shm', '-wal'].map((suffix) => `petstore.db${suffix}`),
@@ -53,7 +54,7 @@ describe('a database behind a symbolic link', () => {
   test('is checkpointed in the background', async () => {
     const store = openSqliteStore(link, { exclusive: true, maxLogBytes: 8_192 })
     const before = readFileSync(path)
-    await store.addPets([pet(1n, 1)])
+    await addPets(store, [pet(1n, 1)])
     await store.changeStock([change(1n, 2)])
     await until(() => !readFileSync(path).equals(before))
     await store.close()
@@ -61,7 +62,7 @@ describe('a database behind a symbolic link', () => {
 
   test('has a write-ahead log whose deletion is noticed, but not reported while it exists', async () => {
     const store = openSqliteStore(link, { exclusive: true })
-    await store.addPets([pet(1n, 1)])
+    await addPets(store, [pet(1n, 1)])
     await store.ping()
     expect(deletedWriteAheadLogOf(link)).toBeUndefined()
     rmSync(`${path}-wal`)

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { searchOf } from '../../src/core/catalog/search.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { Reader } from '../../src/store/workers.ts'
+import { addPets } from '../support/add-pets.ts'
 import { freshFile } from './fresh-file.ts'
 import { change } from './plain-rows.ts'
 import { ALL } from './search-model.ts'
@@ -12,7 +13,7 @@ const file = freshFile()
 test('a search runs in a worker and blocks nobody else', async () => {
   const gate = new Int32Array(new SharedArrayBuffer(4))
   const store = openSqliteStore(file.path, { readerStartSignal: gate })
-  await store.addPets([{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
+  await addPets(store, [{ id: 1n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 3 }])
   const searching = store.searchPets(searchOf({ ...ALL, q: 'rex' }), { after: undefined, limit: 9 })
   const scanning = store.listRecentHistory(9, undefined, { who: 'nobody' })
   let answered = 0

@@ -7,10 +7,9 @@ import type { Clock } from '../../src/core/values/clock.ts'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { addPets } from '../support/add-pets.ts'
 import { until } from '../support/until.ts'
-import { adjustmentSuite } from './adjustment-suite.ts'
 import { catalogSuite } from './catalog-suite.ts'
-import { categoryImportSuite } from './category-import-suite.ts'
 import { changeSuite } from './change-suite.ts'
 import { eventSuite } from './event-suite.ts'
 import { factSuite } from './fact-suite.ts'
@@ -48,9 +47,7 @@ searchSuite('SQLite', underTest)
 reportSuite('SQLite', underTest)
 keySuite('SQLite', underTest)
 limitSuite('SQLite', underTest)
-categoryImportSuite('SQLite', underTest)
 importSuite('SQLite', underTest)
-adjustmentSuite('SQLite', underTest)
 
 describe('SQLite file', () => {
   afterEach(discard)
@@ -76,7 +73,7 @@ describe('SQLite file', () => {
 
   test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
-    await store.addPets([{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
+    await addPets(store, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])
     await store.changeStock([change(1n, 2, { at: 3 })])
     const other = new Database(path)
     expect(() => other.run('UPDATE log SET after = 9')).toThrow('append-only')
@@ -93,7 +90,7 @@ describe('SQLite file', () => {
 
   test('restored from a backup is a different database: followers of the original list again', async () => {
     const store = openSqliteStore(path)
-    await store.addPets([pet(1n, 0)])
+    await addPets(store, [pet(1n, 0)])
     const cursor = await store.latestEventCursor()
     const copy = join(dirname(path), 'backup.db')
     await store.backupTo(copy)
@@ -122,7 +119,7 @@ describe('SQLite file', () => {
 
   test('never reuses a log id, even after all rows were removed and it was reopened', async () => {
     const first = openSqliteStore(path)
-    await first.addPets([pet(1n, 0)])
+    await addPets(first, [pet(1n, 0)])
     await first.changeStock([change(1n, 1), change(1n, 2)])
     const cursor = await first.latestEventCursor()
     await first.close()

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from '../support/add-orders.ts'
+import { addPets } from '../support/add-pets.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { change } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -24,7 +25,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
     let store: Store
     beforeEach(async () => {
       store = await underTest.open()
-      await store.addPets([pet(HIGHEST, 3), pet(2n, MOST), pet(LOWEST, 0), pet(10n, 5)])
+      await addPets(store, [pet(HIGHEST, 3), pet(2n, MOST), pet(LOWEST, 0), pet(10n, 5)])
     })
     afterEach(async () => {
       await store.close()
@@ -125,7 +126,7 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('adds all pets or none', async () => {
-      await expect(store.addPets([pet(77n, 1), pet(10n, 1)])).rejects.toThrow()
+      await expect(addPets(store, [pet(77n, 1), pet(10n, 1)])).rejects.toThrow()
       expect(await store.findPet(77n)).toBeUndefined()
       expect(await store.countPets()).toBe(4)
     })

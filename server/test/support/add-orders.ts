@@ -1,17 +1,14 @@
 import type { OrderRow } from '../../src/core/orders/order.ts'
-import type { TransferStore } from '../../src/core/transfer/transfer-store.ts'
+import type { Store } from '../../src/store/store.ts'
 
 /** Imports orders: all of them, or it throws. */
 export async function addOrders(
-  store: Pick<TransferStore, 'stageOrders'>,
+  store: Pick<Store, 'changeInOneTransaction'>,
   orders: readonly OrderRow[],
 ): Promise<void> {
-  const staged = await store.stageOrders()
-  try {
-    await staged.add(orders.map((value, index) => ({ line: index + 2, value })))
-    await staged.finishStaging(0)
-    await staged.apply({ at: 1, keyId: 'importer', maxExamples: 1 })
-  } finally {
-    await staged.discard()
-  }
+  await store.changeInOneTransaction(async (change) => {
+    const origin = { keyId: 'importer', at: 1 }
+    const results = await change(orders.map((order) => ({ type: 'import_order', order, ...origin })))
+    for (const result of results) if (result.type === 'invalid_order') throw new Error(result.reason)
+  })
 }

@@ -28,7 +28,9 @@ export const EXAMPLES: readonly ExampleRequest[] = OPERATIONS.map((operation) =>
   ...operation,
   target: targetOf(operation) + requiredQueryOf(operation),
   sentBody:
-    operation.body === undefined ? undefined : toJson(exampleOf(operation.operationId, operation.body)),
+    operation.body === undefined
+      ? operation.csvExample
+      : toJson(exampleOf(operation.operationId, operation.body)),
 }))
 
 /** With a key instead of a pairing code. */

@@ -20,6 +20,7 @@ import { readConfig, type SettingName } from '../../src/service/config.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addOrders } from './add-orders.ts'
+import { addPets } from './add-pets.ts'
 import { checkAgainstContract } from './contract-check.ts'
 import { logTo } from './log-to.ts'
 import { operatorOf } from './operator.ts'
@@ -150,7 +151,7 @@ export class TestService {
     stopAfterTest(() => service.stop())
     const pets = options.pets ?? PETS
     for (let from = 0; from < pets.length; from += PETS_AT_ONCE) {
-      await service.store.addPets(pets.slice(from, from + PETS_AT_ONCE))
+      await addPets(service.store, pets.slice(from, from + PETS_AT_ONCE))
     }
     await addOrders(service.store, options.pets === undefined ? ORDERS : ORDERS.filter((one) => one.complete))
     service.key = (await service.createKey('enterprise', { limits: ROOMY })).secret
@@ -216,7 +217,10 @@ export class TestService {
     return this.call(method, path, {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : toJson(body) }),
       ...options,
-      headers: { 'Content-Type': 'application/json', ...options.headers },
+      headers: {
+        'Content-Type': path.startsWith('/imports') ? 'text/csv' : 'application/json',
+        ...options.headers,
+      },
     })
   }
 

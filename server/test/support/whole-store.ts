@@ -1,3 +1,4 @@
+import { SYSTEM_KEY_ID } from '../../src/core/stock/change-origin.ts'
 import type { HistoryEntry } from '../../src/core/stock/history.ts'
 import type { InventoryItem } from '../../src/core/stock/inventory.ts'
 import type { HistoryStore, StockStore } from '../../src/core/stock/stock-store.ts'
@@ -9,7 +10,7 @@ export async function stockOf(store: Pick<StockStore, 'loadStock'>): Promise<Inv
   return entries
 }
 
-/** The changes of one pet, oldest first. */
+/** The changes of one pet, oldest first, without the quantity with which `addPets` has created it. */
 export async function historyOf(
   store: Pick<HistoryStore, 'listHistoryPage'>,
   petId: bigint,
@@ -18,7 +19,9 @@ export async function historyOf(
   let cursor: string | undefined
   do {
     const page = await store.listHistoryPage(petId, 500, cursor)
-    for (const { id: _, keyName: __, ...entry } of page.rows) entries.push(entry)
+    for (const { id: _, keyName: __, ...entry } of page.rows) {
+      if (entry.keyId !== SYSTEM_KEY_ID || entry.before > 0) entries.push(entry)
+    }
     cursor = page.next
   } while (cursor !== undefined)
   return entries.reverse()

@@ -19,6 +19,7 @@ const offered = new Set(
       load: { connections: 0, requests: 0 },
       residentBytes: 0,
       openFiles: 0,
+      backupAgeMs: 0,
       maxFiles: 0,
     })
     .split('\n')

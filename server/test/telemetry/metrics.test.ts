@@ -2,6 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PLANS } from '../../src/core/keys/api-key.ts'
 import { metricFamily } from '../../src/telemetry/metrics.ts'
+import { addPets } from '../support/add-pets.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
@@ -52,6 +53,7 @@ describe('/metrics', () => {
       petstore_reserved_units: 'gauge',
       petstore_orders_refused_total: 'counter',
       petstore_orders_expired_total: 'counter',
+      petstore_backup_age_seconds: 'gauge',
       petstore_webhook_deliveries_total: 'counter',
       petstore_webhook_delivery_duration_seconds: 'histogram',
       petstore_webhooks_turned_off_total: 'counter',
@@ -158,7 +160,7 @@ describe('/metrics', () => {
     await service.createKey('free')
     await service.createKey('free', { expiresAt: START })
     await service.createKey('pro', { revokedAt: START })
-    await service.store.addPets([{ id: 50n, name: 'New', categoryId: 1n, status: 'sold', quantity: 0 }])
+    await addPets(service.store, [{ id: 50n, name: 'New', categoryId: 1n, status: 'sold', quantity: 0 }])
     const after = await scrape()
     const grown = PLANS.map(
       (plan) => after.value('petstore_keys', { plan }) - before.value('petstore_keys', { plan }),

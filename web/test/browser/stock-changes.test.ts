@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { addPets } from '../../../server/test/support/add-pets.ts'
 import { axe } from '../support/axe.ts'
 import { petsNumbered } from '../support/pets.ts'
 import { useShop } from '../support/shop.ts'
@@ -89,7 +90,7 @@ test('what another page changes appears at once, and is marked for a moment', as
   await shows(page, 3n, 33)
   expect(await other.locator('.stock-row--marked').count()).toBe(0)
 
-  await shop.service.store.addPets([
+  await addPets(shop.service.store, [
     { id: 500n, name: 'A new one', categoryId: 1n, status: 'available', quantity: 3 },
   ])
   await rowOf(page, 500n).getByText('A new one').waitFor()

@@ -2,14 +2,26 @@
 import { statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Config, readConfig } from '../../service/config.ts'
-import { findInterruptedRestore, isPostgresUrl, restoreStore } from '../../store/open-store.ts'
-import { type PetstoreCommand, type SettingFlags, throwUsageError } from '../arguments.ts'
+import {
+  findInterruptedRestore,
+  isPostgresUrl,
+  type RestoreResult,
+  restoreStore,
+} from '../../store/open-store.ts'
+import {
+  type PetstoreCommand,
+  type SettingFlags,
+  type TimeResolver,
+  throwUsageError,
+  timeParser,
+} from '../arguments.ts'
 import { describeFullDisk, writeNewFile } from '../files.ts'
 import { failureText, quoteForShell } from '../terminal.ts'
 import { databaseName, openConfiguredStore, withStore } from '../with-store.ts'
 
 interface RestoreFlags extends SettingFlags {
   readonly newIdentity?: true
+  readonly at?: TimeResolver
 }
 
 export function addBackupCommands(program: PetstoreCommand): void {
@@ -26,7 +38,16 @@ export function addBackupCommands(program: PetstoreCommand): void {
     .description(
       'Restore a backup while the service is stopped. The backup is checked first; the replaced database is kept under another name.',
     )
-    .argument('[file]', 'a file that petstore backup wrote, or a database that a restore replaced')
+    .argument(
+      '[backup]',
+      'a file that petstore backup wrote, a database that a restore replaced, or the folder of petstore serve --backup-to',
+    )
+    .argument('[file]', 'the database to restore to, instead of DATABASE_URL')
+    .option(
+      '--at <time>',
+      'restore the last state of the folder at this time: 2027-01-31T17:00:00Z, or 15m for 15 minutes ago',
+      timeParser('past', '--at'),
+    )
     .option(
       '--new-identity',
       'only give the database a new identity, so that clients that follow events read the whole list again; use this after a restore with another tool, such as pg_restore',
@@ -55,23 +76,31 @@ function megabytesOf(path: string): string {
   return (statSync(path).size / 1_000_000).toFixed(1)
 }
 
-async function restore(file: string | undefined, flags: RestoreFlags): Promise<void> {
-  if ((file === undefined) === (flags.newIdentity === undefined)) {
-    throwUsageError('give either the file to restore or --new-identity')
+async function restore(
+  backup: string | undefined,
+  target: string | undefined,
+  flags: RestoreFlags,
+): Promise<void> {
+  if ((backup === undefined) === (flags.newIdentity === undefined)) {
+    throwUsageError('give either the backup to restore or --new-identity')
   }
-  if (file === undefined) await renewIdentity(flags)
-  else restoreFile(file, flags)
+  if (backup === undefined) await renewIdentity(flags)
+  else restoreFile(backup, target === undefined ? flags : { ...flags, databaseUrl: `sqlite:${target}` })
 }
 
-function restoreFile(file: string, flags: RestoreFlags): void {
+function restoreFile(file: string, { at, ...flags }: RestoreFlags): void {
   const config = readConfig(flags)
+  if (at !== undefined && statSync(file, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throwUsageError('--at needs the folder of petstore serve --backup-to')
+  }
   const database = databaseName(config)
   if (isPostgresUrl(config.databaseUrl)) {
     console.log(postgresSteps(file))
     throw new Error(`restore ${database} with the tools of PostgreSQL, as shown above; nothing was changed`)
   }
-  const { replaced, hasOlderTables } = restoreDatabase(file, config)
+  const { replaced, hasOlderTables, rebuilt } = restoreDatabase(file, config, at?.(Date.now()))
   console.log(`Restored ${database} (${megabytesOf(database)} MB) from ${file}, and checked it.`)
+  if (rebuilt !== undefined) console.log(describeRebuilt(rebuilt))
   if (replaced !== undefined) {
     console.log(
       `The replaced database is kept as ${replaced}. To undo: petstore restore ${quoteForShell(replaced)}`,
@@ -81,10 +110,22 @@ function restoreFile(file: string, flags: RestoreFlags): void {
     console.log('The restored tables are from an older version: petstore serve upgrades them.')
 }
 
-function restoreDatabase(file: string, config: Config): ReturnType<typeof restoreStore> {
+function describeRebuilt({ lastChange, notes }: NonNullable<RestoreResult['rebuilt']>): string {
+  const end =
+    lastChange === undefined
+      ? 'It has no changes.'
+      : `Its last change is number ${lastChange.id}, made at ${new Date(lastChange.at).toISOString()}.`
+  return [end, ...notes.map((note) => `Note: ${note}.`)].join('\n')
+}
+
+function restoreDatabase(
+  file: string,
+  config: Config,
+  at: number | undefined,
+): ReturnType<typeof restoreStore> {
   const path = resolve(file)
   try {
-    return restoreStore(path, config.databaseUrl)
+    return restoreStore(path, config.databaseUrl, at)
   } catch (error) {
     const message = failureText(error).replaceAll(path, file)
     const reason = describeFullDisk(error, dirname(databaseName(config))) ?? message

@@ -1,28 +1,36 @@
 import { Argument } from 'commander'
-import type { Reason } from '../../core/stock/adjustment.ts'
-import { STOCK_COUNT_ROW_KIND } from '../../core/transfer/adjustment.ts'
+import { GroupCommit } from '../../core/stock/group-commit.ts'
+import { BadFile, decodeFile, ENCODINGS, type Encoding } from '../../core/transfer/csv.ts'
 import {
-  ENCODINGS,
+  type ColumnMapping,
   IMPORT_KIND_NAMES,
   IMPORT_KINDS,
-  type ImportKindName,
-  NotUtf8,
-  openRows,
+  type ImportKind,
+  parseMapping,
 } from '../../core/transfer/files.ts'
-import type { StagedImport } from '../../core/transfer/import.ts'
+import { IMPORT_KEY_ID, type ImportReport, importFile, RowsRefused } from '../../core/transfer/import.ts'
+import { headerOf, LOCALES, type Locale, type RefusedLine } from '../../core/transfer/rows.ts'
+import { ServiceError } from '../../core/values/errors.ts'
+import type { Store } from '../../store/store.ts'
 import {
-  CATEGORY_ROW_KIND,
-  headerOf,
-  importedPetRowKind,
-  ORDER_ROW_KIND,
-  type RowKind,
-} from '../../core/transfer/rows.ts'
-import { choiceParser, type PetstoreCommand, wholeNumberParser } from '../arguments.ts'
+  choiceParser,
+  type PetstoreCommand,
+  type SettingFlags,
+  throwUsageError,
+  wholeNumberParser,
+} from '../arguments.ts'
 import { openByteSource } from '../files.ts'
-import { DEFAULT_MAX_PAUSE_SECONDS } from '../import-pause.ts'
-import { type ImportFlags, type OpenFile, runImport } from '../import-run.ts'
-import { runInterruptible } from '../terminal.ts'
+import { Progress } from '../progress.ts'
+import { formatCount, formatNumber, runInterruptible, UnknownOutcome } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
+
+interface Flags extends SettingFlags {
+  readonly dryRun?: true
+  readonly map?: ColumnMapping
+  readonly locale?: Locale
+  readonly encoding: Encoding
+  readonly show: number
+}
 
 export function addImportCommand(program: PetstoreCommand): void {
   program
@@ -32,12 +40,11 @@ export function addImportCommand(program: PetstoreCommand): void {
     )
     .addArgument(new Argument('<kind>', IMPORT_KIND_NAMES.join(', ')).choices(IMPORT_KIND_NAMES))
     .argument('<file>', 'a CSV file; - reads standard input')
-    .option('--dry-run', 'show the changes without making them')
+    .option('--dry-run', 'check the whole file without changing anything')
     .option(
-      '--show <number>',
-      'how many added, changed and refused lines to show',
-      wholeNumberParser('--show'),
-      20,
+      '--map <columns>',
+      'columns of the file with other names, such as Article:name,Stock:quantity',
+      mapParser,
     )
     .option(
       '--encoding <encoding>',
@@ -46,57 +53,121 @@ export function addImportCommand(program: PetstoreCommand): void {
       'utf8',
     )
     .option(
-      '--max-pause <seconds>',
-      'how long a running service may be unable to write (SQLite); a longer pause needs confirmation',
-      wholeNumberParser('--max-pause'),
-      DEFAULT_MAX_PAUSE_SECONDS,
+      '--locale <locale>',
+      `${LOCALES.join(', ')}; how numbers are written, if 1.200 or 1,200 occurs`,
+      choiceParser('--locale', LOCALES),
     )
-    .option('--yes', 'do not ask for confirmation')
+    .option('--show <number>', 'how many refused lines to show', wholeNumberParser('--show'), 20)
     .databaseSettings()
     .addHelpText(
       'after',
-      `\nThe file starts with the header of its kind:\n  ${IMPORT_KIND_NAMES.map((kind) => `${kind}: ${headerOf(IMPORT_KINDS[kind].columns)}`).join('\n  ')}`,
+      `\nThe columns of each kind:\n  ${IMPORT_KIND_NAMES.map((kind) => `${kind}: ${headerOf(IMPORT_KINDS[kind].columns)}`).join('\n  ')}`,
     )
     .action(importPath)
 }
 
+function mapParser(text: string): ColumnMapping {
+  try {
+    return parseMapping(text)
+  } catch (error) {
+    if (error instanceof BadFile) return throwUsageError(`--map: ${error.message}`)
+    throw error
+  }
+}
+
 /** Ctrl-C and SIGTERM abort the import. */
-async function importPath(kind: ImportKindName, path: string, flags: ImportFlags): Promise<void> {
+async function importPath(kind: ImportKind, path: string, flags: Flags): Promise<void> {
   const name = path === '-' ? 'standard input' : path
   await runInterruptible('nothing was changed', async (signal) => {
     const bytes = openByteSource(path, signal)
     try {
-      const rows = await openRows(bytes.chunks, name, IMPORT_KINDS[kind], flags.encoding)
-      await importFile(kind, { name, bytes, rows, signal }, flags)
+      const text = decodeFile(Buffer.concat(await Array.fromAsync(bytes.chunks)), flags.encoding)
+      // A stock count changes existing pets only, so a missing database is an error.
+      const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
+      await withStore(flags, tables, async ({ store, database }) => {
+        const startedAt = performance.now()
+        const report = await importText(store, { kind, text, name }, flags, signal)
+        const seconds = (performance.now() - startedAt) / 1_000
+        console.log(`${name}: ${summary(kind, report, flags)} (${seconds.toFixed(1)} s) in ${database}`)
+      })
     } catch (error) {
-      if (!(error instanceof NotUtf8)) throw error
-      throw new Error(
-        `${error.message}; nothing was changed. Use --encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)`,
-        { cause: error },
-      )
+      throw error instanceof BadFile ? new Error(`${name}: ${error.message}; nothing was changed`) : error
     } finally {
       bytes.close()
     }
   })
 }
 
-async function importFile(kind: ImportKindName, file: OpenFile, flags: ImportFlags): Promise<void> {
-  // A stock count changes existing pets only, so a missing database is an error.
-  const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
-  await withStore(flags, tables, async ({ store, database }) => {
-    const run = <Value>(rowKind: RowKind<Value>, staged: StagedImport<Value>, reason?: Reason) =>
-      runImport(file, flags, { rowKind, staged, reason, store, database })
-    switch (kind) {
-      case 'pets': {
-        const categories = (await Array.fromAsync(store.exportCategories())).flat()
-        return run(importedPetRowKind(categories), await store.stagePets())
-      }
-      case 'categories':
-        return run(CATEGORY_ROW_KIND, await store.stageCategories())
-      case 'orders':
-        return run(ORDER_ROW_KIND, await store.stageOrders())
-      case 'count':
-        return run(STOCK_COUNT_ROW_KIND, await store.stageAdjustment(), 'counted')
-    }
-  })
+async function importText(
+  store: Store,
+  { kind, text, name }: { readonly kind: ImportKind; readonly text: string; readonly name: string },
+  flags: Flags,
+  signal: AbortSignal,
+): Promise<ImportReport> {
+  const dryRun = flags.dryRun === true
+  const progress = new Progress('rows')
+  let isLastStep = false
+  const commits = new GroupCommit({ store, limits: { afterPendingChecks: setImmediate }, observers: [] })
+  try {
+    return await importFile(
+      { store, commits, clock: store.clock },
+      {
+        kind,
+        text,
+        dryRun,
+        mapping: flags.map,
+        locale: flags.locale,
+        canChangeStock: true,
+        origin: { keyId: IMPORT_KEY_ID, at: store.clock() },
+        onStep: (phase, rows, total) => {
+          signal.throwIfAborted()
+          isLastStep = phase === 'writing' && rows === total && !dryRun
+          progress.show(phase, rows, total === undefined ? undefined : rows / total)
+        },
+      },
+    )
+  } catch (error) {
+    progress.end()
+    if (error instanceof RowsRefused) throw refusedError(name, error.refused, flags.show)
+    throw explainDatabaseFailure(error, isLastStep)
+  } finally {
+    progress.end()
+  }
+}
+
+function summary(
+  kind: ImportKind,
+  { added, changed, unchanged, ignoredColumns }: ImportReport,
+  { dryRun }: Flags,
+): string {
+  const { noun, plural } = IMPORT_KINDS[kind]
+  const counts =
+    kind === 'count'
+      ? [`${formatCount(changed, noun, plural)} changed`]
+      : [`${formatCount(added, noun, plural)} added`, `${formatNumber(changed)} changed`]
+  const ignored = ignoredColumns.length === 0 ? '' : `; ignored the columns ${ignoredColumns.join(', ')}`
+  const prefix = dryRun ? 'nothing was changed, because this is a dry run. It would be ' : ''
+  return `${prefix}${[...counts, `${formatNumber(unchanged)} unchanged`].join(', ')}${ignored}`
+}
+
+/** Prints the first refused lines. */
+function refusedError(name: string, refused: readonly RefusedLine[], show: number): Error {
+  for (const { line, reason } of refused.slice(0, show)) console.error(`  line ${line}: ${reason}`)
+  const hidden = refused.length - show
+  if (hidden > 0) console.error(`  … and ${formatNumber(hidden)} more (--show ${refused.length} shows all)`)
+  return new Error(
+    `${name} has ${formatCount(refused.length, 'bad line')}; nothing was changed. Fix the file and run the command again`,
+  )
+}
+
+/** Adds the cause of a database failure, and its effect. Returns other errors unchanged. */
+function explainDatabaseFailure(error: unknown, mayBeCommitted: boolean): unknown {
+  if (!(error instanceof ServiceError) || !(error.cause instanceof Error)) return error
+  const failure = `the database failed (${error.cause.message})`
+  return mayBeCommitted
+    ? new UnknownOutcome(
+        `${failure}; the import may have been made: run the command again, which leaves imported rows unchanged`,
+        { cause: error },
+      )
+    : new Error(`${failure}; nothing was changed`, { cause: error })
 }

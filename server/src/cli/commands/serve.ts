@@ -71,6 +71,7 @@ async function serve(flags: Flags): Promise<void> {
   const store = await openConfiguredStore(config, {
     tables: 'migrate',
     exclusive: true,
+    backupFolder: config.backupTo,
     minFreeBytes: config.minFreeDiskMebibytes * 1024 * 1024,
     onFlushFailure: flushFailure.resolve,
     onFileLost: (loss) => {

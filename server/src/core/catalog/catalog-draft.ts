@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
+import type { ChangeOrigin } from '../stock/change-origin.ts'
 import type {
   BarcodeTaken,
   CategoryNameTaken,
-  ChangeOrigin,
   CommandOf,
   InvalidCategory,
   OutcomeOf,

@@ -1,12 +1,10 @@
 import type { Category } from './category.ts'
-import type { Pet, StockedPet } from './pet.ts'
+import type { Pet } from './pet.ts'
 import type { FoundPet, InventorySearch, SearchWindow } from './search.ts'
 
-/** Reads pets and categories. `StockStore.changeStock` and imports change them; `addPets` only fills a new store. */
+/** Reads pets and categories. `StockStore.changeStock` and imports change them. */
 export interface CatalogStore {
   findPet(petId: bigint): Promise<Pet | undefined>
-  /** The pets that have one of these barcodes. */
-  findPetsByBarcode(barcodes: readonly string[]): Promise<ReadonlyMap<string, bigint>>
   /** The first `limit` pets, by id ascending. With `after`, only pets with a higher id. */
   listPets(after: bigint | undefined, limit: number): Promise<Pet[]>
   countPets(): Promise<number>
@@ -22,6 +20,4 @@ export interface CatalogStore {
   searchPets(search: InventorySearch, window: SearchWindow): Promise<readonly FoundPet[]>
   /** Loads the search index, so that the first search does not wait for it. */
   prepareSearch(): Promise<void>
-  /** Adds pets with their stock, and creates missing categories. Adds all of them or none. */
-  addPets(pets: readonly StockedPet[]): Promise<void>
 }

@@ -26,9 +26,6 @@ export type NewCategory = RecordOf<typeof NEW_CATEGORY>
 export const CATEGORY_UPDATE = updateOf(CHANGEABLE)
 export type CategoryPatch = RecordOf<typeof CATEGORY_UPDATE>
 
-/** A row of a file. Null clears the threshold; if `lowStockAt` is absent, the category keeps its threshold. */
-export type ImportedCategory = Pick<Category, 'id' | 'name'> & Pick<CategoryPatch, 'lowStockAt'>
-
 /** The name of a category that is created only because a pet has its id as `categoryId`. */
 export function defaultCategoryName(id: bigint): string {
   return `Category ${id}`

@@ -20,7 +20,7 @@ const CHANGEABLE = {
 export const PET = { id: Int64('Identifier of the pet.'), ...CHANGEABLE }
 export type Pet = RecordOf<typeof PET>
 
-const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
+export const STOCKED_PET = { ...PET, quantity: Quantity('Units on the shelf.') }
 export type StockedPet = RecordOf<typeof STOCKED_PET>
 
 export const EXPORTED_PET = { ...STOCKED_PET, category: Name('Name of the category.') }
@@ -52,14 +52,6 @@ export const PET_UPSERT = {
   ),
 }
 export type PetUpsert = RecordOf<typeof PET_UPSERT>
-
-const { id, name, categoryId, status, ...optionalFields } = PET
-/** A pet in a file, whose columns are in this sequence. The file also has the name of the category. */
-export const PET_ROW = { id, name, categoryId, status, quantity: STOCKED_PET.quantity, ...optionalFields }
-
-/** A row of a file. Null clears a field; an absent field keeps its value. If the category is new, `category` is its name. */
-export type ImportedPet = Pick<StockedPet, 'id' | 'name' | 'categoryId' | 'status' | 'quantity'> &
-  Omit<PetPatch, 'name' | 'categoryId' | 'status'> & { readonly category?: string }
 
 export function petNotFound(petId: bigint): ServiceError {
   return notFound(`there is no pet with petId ${petId}`)

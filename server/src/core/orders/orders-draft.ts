@@ -1,13 +1,12 @@
-import {
-  type ChangeOrigin,
-  type CommandOf,
-  type InsufficientStock,
-  type OrderAndPet,
-  type OrderClosed,
-  type OrderDone,
-  type OutcomeOf,
-  SYSTEM_KEY_ID,
-  type UnknownPet,
+import { type ChangeOrigin, SYSTEM_KEY_ID } from '../stock/change-origin.ts'
+import type {
+  CommandOf,
+  InsufficientStock,
+  OrderAndPet,
+  OrderClosed,
+  OrderDone,
+  OutcomeOf,
+  UnknownPet,
 } from '../stock/command.ts'
 import { availableText, entryNotFound } from '../stock/inventory.ts'
 import { toFailure } from '../stock/refusal.ts'
@@ -57,13 +56,11 @@ export class OrdersDraft {
   readonly #locked: LockedOrders
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
-  readonly #writesLog: boolean
   #refusedCount = 0
 
-  constructor(stock: StockDraft, locked: LockedOrders, writesLog = true) {
+  constructor(stock: StockDraft, locked: LockedOrders) {
     this.#stock = stock
     this.#locked = locked
-    this.#writesLog = writesLog
     const by = { keyId: SYSTEM_KEY_ID, at: locked.now }
     for (const order of locked.expiredHolds) this.#transition(order, 'expired', by)
     stock.logThresholdCrossings(by)
@@ -167,7 +164,7 @@ export class OrdersDraft {
     this.#added.set(order.id, order)
     const isOpen = order.state === 'open'
     if (isOpen) this.#stock.changeReserved(order.petId, order.quantity)
-    this.#log(order, isOpen ? 'created' : 'completed', by)
+    this.#stock.logOrder(order, isOpen ? 'created' : 'completed', by)
     return order
   }
 
@@ -192,7 +189,7 @@ export class OrdersDraft {
     if (isSameRecord(ORDER, before, order)) return before
     if (order.state === 'open') this.#stock.changeReserved(order.petId, order.quantity - before.quantity)
     this.#changed.set(order.id, order)
-    this.#log(order, 'changed', by)
+    this.#stock.logOrder(order, 'changed', by)
     return order
   }
 
@@ -215,7 +212,7 @@ export class OrdersDraft {
     const closingFields = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
     const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closingFields }
     this.#changed.set(id, after)
-    this.#log(after, change, by)
+    this.#stock.logOrder(after, change, by)
     return after
   }
 
@@ -226,10 +223,6 @@ export class OrdersDraft {
     const after = this.#stock.requireEntry(petId).quantity - quantity
     const statement = { type: 'movement', delta: -quantity } as const
     this.#stock.record(document, { petId, after, statement, effect: 'applied' })
-  }
-
-  #log(order: Order, change: OrderChange, by: ChangeOrigin): void {
-    if (this.#writesLog) this.#stock.logOrder(order, change, by)
   }
 }
 

@@ -41,8 +41,8 @@ function questionsAbout(
   const questions: FactQuestion[] = [{ type: 'history_start' }]
   for (const { petId, quantity } of changes) {
     if (petId === undefined || quantity === undefined) continue
-    const { movedAt = null } = stock.findEntry(petId) ?? {}
-    if (movedAt !== null && movedAt > time) {
+    const entry = stock.findEntry(petId)
+    if (entry !== undefined && !isBeforeCount(entry, time) && hasMovedAfter(entry, time)) {
       questions.push({ type: 'later_units', petId, time })
     }
   }
@@ -73,13 +73,22 @@ function planChange(
   return reservedFailure(petId, entry, after) ?? plan
 }
 
+/** Whether the latest count was made after this time, so that it includes a fact of this time. */
+export function isBeforeCount({ countedAt }: LockedEntry, time: number): boolean {
+  return countedAt !== null && time < countedAt
+}
+
+function hasMovedAfter({ movedAt }: LockedEntry, time: number): boolean {
+  return movedAt !== null && movedAt > time
+}
+
 /** Units come in or, if `delta` is negative, go out. A count that was made after that has already seen it. */
 export function planMovement(
   petId: bigint,
   entry: LockedEntry,
   delta: number,
   time: number,
-  wasCounted = entry.countedAt !== null && time < entry.countedAt,
+  wasCounted = isBeforeCount(entry, time),
 ): PlannedFact | Failure {
   const { quantity } = entry
   const statement = { type: 'movement', delta } as const
@@ -99,15 +108,15 @@ function planCount(
   stock: StockDraft,
   petId: bigint,
   counted: number,
-  { quantity, countedAt, movedAt }: LockedEntry,
+  entry: LockedEntry,
   time: number,
 ): PlannedFact | Failure {
   assertQuantity(counted)
   const statement = { type: 'count', counted } as const
-  if (countedAt !== null && time < countedAt) {
-    return { petId, after: quantity, statement, effect: 'superseded' }
+  if (isBeforeCount(entry, time)) {
+    return { petId, after: entry.quantity, statement, effect: 'superseded' }
   }
-  const laterUnits = movedAt !== null && movedAt > time ? stock.laterUnits(petId, time) : 0
+  const laterUnits = hasMovedAfter(entry, time) ? stock.laterUnits(petId, time) : 0
   return (
     quantityFailure(petId, counted, laterUnits) ?? {
       petId,

@@ -1,4 +1,5 @@
 import type { CatalogDraft } from '../catalog/catalog-draft.ts'
+import { importOrder } from '../orders/import-order.ts'
 import type { OrdersDraft } from '../orders/orders-draft.ts'
 import type { WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import { adjust } from './adjust.ts'
@@ -90,6 +91,13 @@ const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Ty
   complete_order: { ...ON_ORDER, decide: (drafts, command) => ordersOf(drafts).complete(command) },
   cancel_order: { ...ON_ORDER, decide: (drafts, command) => ordersOf(drafts).cancel(command) },
   change_order: { ...ON_ORDER, decide: (drafts, command) => ordersOf(drafts).change(command) },
+  import_order: {
+    pets: ({ order }) => [order.petId],
+    reads: readsOrders,
+    size: sizeOne,
+    orders: ({ order }) => [order.id],
+    decide: (drafts, command) => importOrder(ordersOf(drafts), command),
+  },
   release_holds: {
     pets: ({ petIds }) => petIds,
     reads: readsOrders,

@@ -1,27 +1,17 @@
 import type { Category, CategoryPatch, NewCategory } from '../catalog/category.ts'
 import type { NewPet, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
-import type { NewOrder, Order, OrderPatch } from '../orders/order.ts'
+import type { NewOrder, Order, OrderPatch, OrderRow } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
-import type { Adjustment, RecordedReason, ReversalReason } from './adjustment.ts'
+import type { Adjustment, ReversalReason } from './adjustment.ts'
+import type { ChangeOrigin } from './change-origin.ts'
 import type { TooLate } from './facts.ts'
 import type { EntryState, InventoryItem } from './inventory.ts'
 import type { RecordedDocument } from './stock-draft.ts'
 
 /** The maximum number of changes in one commit. Keeps commits short, because readers and later commands wait for them. */
 export const MAX_CHANGES = 1_000
-
-/** The key id that the log records for changes that no API key made. */
-export const SYSTEM_KEY_ID = 'petstore'
-
-/** The key, the time and the reason of a change. The log records them. */
-export interface ChangeOrigin {
-  readonly keyId: string
-  readonly at: number
-  readonly reason?: RecordedReason | undefined
-  readonly reference?: string | undefined
-}
 
 interface UrlCheck {
   /** Why deliveries to the url are not allowed; `undefined` if they are. If it is set, the command changes nothing. */
@@ -61,6 +51,8 @@ interface CommandFields {
   complete_order: OrderAndPet & TagCondition & { onlyIfOpen?: boolean | undefined }
   cancel_order: OrderAndPet & TagCondition
   change_order: OrderAndPet & TagCondition & { patch: OrderPatch }
+  /** Creates the order of a row of a file, or changes the order that has its id. */
+  import_order: { order: OrderRow }
   /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
   release_holds: { petIds: readonly bigint[] }
   create_pet: { pet: NewPet }
@@ -125,6 +117,9 @@ interface OutcomeByCommand {
   complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder | RecordChanged
   cancel_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
   change_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
+  import_order:
+    | Done<{ change: 'added' | 'changed' | 'unchanged' }>
+    | OutcomeOfType<'invalid_order', { reason: string }>
   release_holds: Done<{ expired: number }>
   create_pet: PetDone | InvalidCategory | OutcomeOfType<'pet_exists', { petId: bigint }> | BarcodeTaken
   update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken | RecordChanged

@@ -12,16 +12,21 @@ const PRECEDENCE: readonly ErrorCode[] = [
   'precondition_failed',
 ]
 
+/** The code of a request with these failures. */
+export function decisiveCode(failures: readonly ErrorDetail[]): ErrorCode {
+  const code = PRECEDENCE.find((each) => failures.some((failure) => failure.code === each))
+  if (code !== undefined) return code
+  const codes = failures.map((failure) => failure.code).join(', ')
+  throw new Error(
+    `a refused request must have a failure whose code is in PRECEDENCE, got ${codes || 'no failures'}`,
+  )
+}
+
 /** The error for a request with changes that cannot be made. `list` is the field of the body that has the changes. */
 export function refusal(failures: readonly ErrorDetail[], list = 'changes'): ServiceError {
-  const decisiveCode = PRECEDENCE.find((code) => failures.some((failure) => failure.code === code))
-  const first = failures.find(({ code }) => code === decisiveCode)
-  if (first === undefined) {
-    const codes = failures.map(({ code }) => code).join(', ')
-    throw new Error(
-      `a refused request must have a failure whose code is in PRECEDENCE, got ${codes || 'no failures'}`,
-    )
-  }
+  const decisive = decisiveCode(failures)
+  const first = failures.find(({ code }) => code === decisive)
+  if (first === undefined) throw new Error(`no failure has the code ${decisive}`)
   const message =
     failures.length === 1
       ? `${first.message}; nothing was changed`

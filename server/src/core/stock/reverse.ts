@@ -1,7 +1,8 @@
 import type { ErrorDetail } from '../values/errors.ts'
-import { planMovement, quantityFailure } from './adjust.ts'
+import { isBeforeCount, planMovement, quantityFailure } from './adjust.ts'
 import type { AdjustmentLine, ReversalReason } from './adjustment.ts'
-import type { ChangeOrigin, CommandOf, OutcomeOf } from './command.ts'
+import type { ChangeOrigin } from './change-origin.ts'
+import type { CommandOf, OutcomeOf } from './command.ts'
 import { type FactQuestion, latenessOf, tooLate } from './facts.ts'
 import { entryNotFound, type LockedEntry } from './inventory.ts'
 import type { PlannedFact, StockDraft } from './stock-draft.ts'
@@ -42,7 +43,7 @@ export function reverse(stock: StockDraft, command: CommandOf<'reverse'>): Outco
     }
     const plan = planReversal(stock, command, target, entry, time)
     if (plan === 'unknown_count') {
-      return tooLate(`the history of petId ${petId} before adjustment ${id} was removed`)
+      return tooLate(`the history has no other count of petId ${petId}`)
     }
     if ('code' in plan) failures.push({ index, petId, ...plan })
     else plans.push(plan)
@@ -157,7 +158,7 @@ function planReversal(
     const wasCountedNext =
       isTie(stock, petId, time, reason) &&
       stock.facts.answer({ type: 'was_counted_next', petId, document, time })
-    const wasCounted = wasCountedNext || (entry.countedAt !== null && time < entry.countedAt)
+    const wasCounted = wasCountedNext || isBeforeCount(entry, time)
     return planMovement(petId, entry, delta > 0 ? -units : units, time, wasCounted)
   }
   const without = stock.facts.answer({ type: 'stock_without_count', petId, document })

@@ -1,24 +1,129 @@
-import { closestName } from '../values/closest-name.ts'
-import { quote } from '../values/field.ts'
-import {
-  type Column,
-  type FieldText,
-  MAX_LINE_LENGTH,
-  type RawRow,
-  type ReadLines,
-  TOO_LONG,
-} from './rows.ts'
+import Papa from 'papaparse'
+import type { Column, FieldText, RawRow } from './rows.ts'
 
-/** Throws if the bytes are the start of a workbook (.xlsx or .xls) instead of text. */
-export function rejectWorkbook(start: Uint8Array, file: string): void {
-  const signature = Array.from(start.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('')
-  if (signature !== '504b0304' && signature !== 'd0cf11e0') return
-  throw new Error(`${file} is a spreadsheet workbook, not a CSV file; save it as CSV (in Excel: CSV UTF-8)`)
+/** The encodings of a file. latin1 is Windows-1252, which spreadsheets write. */
+export const ENCODINGS = ['utf8', 'latin1'] as const
+export type Encoding = (typeof ENCODINGS)[number]
+
+/** The file is not a text in its encoding, or has no header. The message is for the person who has the file. */
+export class BadFile extends Error {
+  override readonly name: string = 'BadFile'
 }
 
-/** Whether a line comes before the header: it is blank, or names the delimiter for Excel (`sep=;`). */
-export function isBeforeHeader(line: string): boolean {
-  return /^[\s,;]*$/.test(line) || /^"?sep=.?"?\s*$/i.test(line)
+export class NotUtf8 extends BadFile {
+  override readonly name = 'NotUtf8'
+}
+
+/** Throws `BadFile` if the bytes are not a text in this encoding. */
+export function decodeFile(bytes: Uint8Array, encoding: Encoding): string {
+  const signature = Array.from(bytes.subarray(0, 4), (byte) => byte.toString(16).padStart(2, '0')).join('')
+  if (signature === '504b0304' || signature === 'd0cf11e0') {
+    throw new BadFile('the file is a spreadsheet workbook; save it as CSV (in Excel: CSV UTF-8)')
+  }
+  if (/^(?:fffe|feff)/.test(signature)) throw new BadFile('the file is UTF-16; save it as CSV UTF-8')
+  if (bytes.includes(0)) throw new BadFile('the file is not text; save it as CSV (in Excel: CSV UTF-8)')
+  if (encoding === 'latin1') {
+    if (!signature.startsWith('efbbbf')) return new TextDecoder('windows-1252').decode(bytes)
+    throw new BadFile('the file has the byte order mark of UTF-8, so it is not Latin-1; read it as UTF-8')
+  }
+  try {
+    // The decoder drops a byte order mark.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    const [textBefore = ''] = new TextDecoder('utf-8').decode(bytes).split('\ufffd', 1)
+    const line = textBefore.split('\n').length
+    throw new NotUtf8(
+      `the file is not UTF-8 (line ${line}) but probably Latin-1 (Windows-1252); choose the encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)`,
+    )
+  }
+}
+
+/** Spreadsheets write different delimiters in different countries. */
+const DELIMITERS = [',', ';', '\t'] as const
+export type Delimiter = (typeof DELIMITERS)[number]
+
+export interface Header {
+  readonly names: readonly string[]
+  readonly delimiter: Delimiter
+  /** Where the text after the header begins, and the number of its first line. */
+  readonly end: number
+  readonly nextLine: number
+}
+
+/** Blank lines, and a line that names the delimiter for Excel (`sep=;`), may precede the header. */
+const BEFORE_HEADER = /^[\s,;]*$|^"?sep=.?"?\s*$/i
+
+/** The first line. Uses the delimiter that yields the most names. */
+export function readHeader(text: string): Header {
+  let start = 0
+  for (let nextLine = 2; start < text.length; nextLine++) {
+    const lineEnd = text.indexOf('\n', start)
+    const end = lineEnd === -1 ? text.length : lineEnd + 1
+    const line = text.slice(start, end)
+    start = end
+    if (BEFORE_HEADER.test(line)) continue
+    const candidates = DELIMITERS.map((delimiter) => ({
+      delimiter,
+      names: (parse(line.trimEnd(), delimiter).data[0] ?? []).map((name) => name.trim()),
+    }))
+    const best = candidates.reduce((one, other) => (other.names.length > one.names.length ? other : one))
+    return { ...best, end, nextLine }
+  }
+  throw new BadFile('the file is empty; the first line must name the columns')
+}
+
+/** A slice is parsed in a few milliseconds. */
+const SLICE_CHARACTERS = 256 * 1_024
+const UNCLOSED_QUOTE = 'a quote (") opens a field and is not closed'
+const MALFORMED_QUOTE = 'a quote (") inside a quoted field must be written twice ("")'
+
+/** Reads the rows after the header in batches. Skips blank rows. Each row has as many fields as the header has names. */
+export function* readRows(text: string, { names, delimiter, end, nextLine }: Header): Generator<RawRow[]> {
+  let line = nextLine
+  let size = SLICE_CHARACTERS
+  for (let start = end; start < text.length; ) {
+    const isLast = start + size >= text.length
+    const { data, errors, meta } = parse(text.slice(start, start + size), delimiter, isLast)
+    if (data.length === 0 && !isLast) {
+      // A row is longer than the slice.
+      size *= 2
+      continue
+    }
+    const rows: RawRow[] = []
+    for (const [index, record] of data.entries()) {
+      const quoteError = errors.find(({ row }) => row === index)
+      if (quoteError !== undefined) {
+        rows.push({ line, reason: quoteError.code === 'MissingQuotes' ? UNCLOSED_QUOTE : MALFORMED_QUOTE })
+      } else if (record.some((field) => field.trim() !== '')) rows.push(toRow(line, record, names.length))
+      line += 1 + record.reduce((count, field) => count + countLineEnds(field), 0)
+    }
+    yield rows
+    start = isLast ? text.length : start + meta.cursor
+    size = SLICE_CHARACTERS
+  }
+}
+
+/** With `isLast` false, leaves out the last record, which may continue in the next slice. */
+function parse(text: string, delimiter: Delimiter, isLast = true): Papa.ParseResult<string[]> {
+  return new Papa.Parser({ delimiter, newline: '\n' }).parse(text, 0, !isLast)
+}
+
+function toRow(line: number, record: readonly string[], width: number): RawRow {
+  if (record.length !== width) return { line, reason: `must have ${width} fields, got ${record.length}` }
+  const last = record.length - 1
+  return {
+    line,
+    fields: record.map((field, index) => withoutGuard(index === last ? withoutReturn(field) : field)),
+  }
+}
+
+/** The carriage return of a Windows line end is part of the last field, unless the field is quoted. */
+function withoutReturn(field: string): string {
+  return field.endsWith('\r') ? field.slice(0, -1) : field
+}
+
+function countLineEnds(field: string): number {
+  return field.includes('\n') ? field.split('\n').length - 1 : 0
 }
 
 /**
@@ -28,7 +133,7 @@ export function isBeforeHeader(line: string): boolean {
 const FORMULA = /^'*[=+\-@\t\r]/
 const GUARDED_FORMULA = /^'+[=+\-@\t\r]/
 
-/** Writes a line. `csvReader` reads the same texts from it. */
+/** Writes a line. `readRows` reads the same texts from it. */
 export function csvLine(columns: readonly Column[], fields: readonly FieldText[]): string {
   const cells = columns.map(({ json }, index) => {
     const text = fields[index] ?? ''
@@ -39,189 +144,6 @@ export function csvLine(columns: readonly Column[], fields: readonly FieldText[]
 }
 
 /** Removes the apostrophe that `csvLine` writes before a formula. */
-function withoutGuard(text: FieldText): FieldText {
-  return text?.startsWith("'") && GUARDED_FORMULA.test(text) ? text.slice(1) : text
-}
-
-/** Spreadsheets write different delimiters in different countries. */
-const DELIMITERS = [',', ';', '\t'] as const
-type Delimiter = (typeof DELIMITERS)[number]
-
-/** The fields of a record; `open` if a quoted field continues on the next line; or the reason why the record is invalid. */
-type CsvRecord = readonly string[] | 'open' | { readonly reason: string }
-
-const UNCLOSED_QUOTE = { reason: 'a quote (") opens a field and is not closed' }
-
-/**
- * Reads CSV as in RFC 4180, and skips blank records. If a record of several lines is invalid, only its first line is refused,
- * so that a stray quote does not swallow the lines after it. A column that the file lacks has the index -1.
- */
-export function csvReader(
-  columnIndexes: readonly number[],
-  delimiter: Delimiter,
-  firstLine: number,
-): ReadLines {
-  const width = columnIndexes.filter((index) => index !== -1).length
-  const toRow = (line: number, record: readonly string[]): RawRow =>
-    record.length === width
-      ? { line, fields: columnIndexes.map((index) => withoutGuard(record[index])) }
-      : { line, reason: `must have ${width} fields, got ${record.length}` }
-  let line = firstLine
-  let openLines: string[] = []
-  return (newLines, isEnd) => {
-    const lines = openLines.length === 0 ? newLines : [...openLines, ...newLines]
-    const rows: RawRow[] = []
-    let start = 0
-    while (start < lines.length) {
-      const { record, lineCount } = recordAt(lines, start, delimiter, isEnd)
-      if (record === 'open') break
-      if ('reason' in record) rows.push({ line, reason: record.reason })
-      else if (record.some((field) => field.trim() !== '')) rows.push(toRow(line, record))
-      start += lineCount
-      line += lineCount
-    }
-    openLines = lines.slice(start)
-    return rows
-  }
-}
-
-/** The record that starts at the line with index `start`. It is `open` only if lines that were not read yet may close it. */
-function recordAt(
-  lines: readonly string[],
-  start: number,
-  delimiter: Delimiter,
-  isEnd: boolean,
-): { readonly record: CsvRecord; readonly lineCount: number } {
-  let text = lines[start] ?? ''
-  if (text.length > MAX_LINE_LENGTH) return { record: { reason: TOO_LONG }, lineCount: 1 }
-  let record = parseRecord(text, delimiter)
-  let lineCount = 1
-  while (record === 'open' && text.length <= MAX_LINE_LENGTH) {
-    const next = lines[start + lineCount]
-    if (next === undefined) {
-      if (!isEnd) return { record, lineCount }
-      break
-    }
-    text += `\n${next}`
-    lineCount++
-    record = parseRecord(text, delimiter)
-  }
-  if (record === 'open' || (lineCount > 1 && 'reason' in record))
-    return { record: UNCLOSED_QUOTE, lineCount: 1 }
-  return { record, lineCount }
-}
-
-/** `text` is one line, or several lines if a quoted field contains line ends. */
-function parseRecord(text: string, delimiter: Delimiter): CsvRecord {
-  const end = text.endsWith('\r') ? text.length - 1 : text.length
-  if (!text.includes('"')) return text.slice(0, end).split(delimiter)
-
-  const fields: string[] = []
-  let start = 0
-  for (;;) {
-    let next: number
-    if (text[start] === '"') {
-      const close = findClosingQuote(text, start + 1)
-      if (close === -1) return 'open'
-      fields.push(text.slice(start + 1, close).replaceAll('""', '"'))
-      next = close + 1
-      if (next < end && text[next] !== delimiter) {
-        return { reason: 'a quote (") inside a quoted field must be written twice ("")' }
-      }
-    } else {
-      const found = text.indexOf(delimiter, start)
-      next = found === -1 ? end : found
-      const field = text.slice(start, next)
-      if (field.includes('"')) return { reason: 'a field that contains a quote (") must be in quotes' }
-      fields.push(field)
-    }
-    if (next >= end) return fields
-    start = next + 1
-  }
-}
-
-/** The index of the first quote at or after `start` that is not doubled, or -1. */
-function findClosingQuote(text: string, start: number): number {
-  for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 2)) {
-    if (text[at + 1] !== '"') return at
-  }
-  return -1
-}
-
-/** What the rows of a file are about. */
-export interface FileKind {
-  /** Names the content in messages, such as "a count". */
-  readonly label: string
-  readonly columns: readonly Column[]
-}
-
-const MAX_LISTED_PROBLEMS = 5
-
-/** Reads the header of a CSV file. Returns undefined if the header names no known column. Throws if it has other problems. */
-export function readHeader(text: string, file: string, kind: FileKind) {
-  const { names, delimiter } = splitHeader(text)
-  const knownNames = namesOf(kind.columns)
-  if (names.every((name) => closestName(name, knownNames) === undefined)) return undefined
-  const problems = headerProblems(names, kind)
-  if (problems.length > 0) throw new Error(`the header of ${file} is wrong: ${joinProblems(problems)}`)
-  const columnIndexes = kind.columns.map((column) => names.findIndex((name) => hasName(column, name)))
-  return { delimiter, columnIndexes }
-}
-
-/** Uses the delimiter that yields the most names. */
-function splitHeader(text: string): { readonly names: readonly string[]; readonly delimiter: Delimiter } {
-  let best: { names: readonly string[]; delimiter: Delimiter } = { names: [], delimiter: ',' }
-  for (const delimiter of DELIMITERS) {
-    const record = parseRecord(text, delimiter)
-    if (Array.isArray(record) && record.length > best.names.length) {
-      best = { names: record.map((name) => name.trim()), delimiter }
-    }
-  }
-  return best
-}
-
-function headerProblems(names: readonly string[], { columns, label }: FileKind): string[] {
-  const problems: string[] = []
-  const absentColumns = new Set(columns.filter((column) => !names.some((name) => hasName(column, name))))
-  for (const [index, name] of names.entries()) {
-    const column = columns.find((known) => hasName(known, name))
-    if (name === '') {
-      problems.push(`column ${index + 1} has no name; name it or remove it`)
-    } else if (column === undefined) {
-      const similar = closestName(name, namesOf([...absentColumns]))
-      for (const absent of absentColumns) if (absent.name === similar) absentColumns.delete(absent)
-      const advice = similar === undefined ? 'remove it' : `did you mean ${similar}?`
-      problems.push(`${describeName(name)} is not a column of ${label}; ${advice}`)
-    } else if (names.slice(0, index).some((earlier) => hasName(column, earlier))) {
-      problems.push(`${column.name} appears twice; remove one of them`)
-    }
-  }
-  const missing = missingRequiredColumns(names, [...absentColumns]).map((column) => column.name)
-  if (missing.length === 1) problems.push(`${missing[0]} is missing; add it`)
-  if (missing.length > 1) problems.push(`${missing.join(', ')} are missing; add them`)
-  return problems
-}
-
-function missingRequiredColumns(names: readonly string[], columns: readonly Column[]): readonly Column[] {
-  return columns.filter((column) => !column.isOptional && !names.some((name) => hasName(column, name)))
-}
-
-function hasName(column: Column, name: string): boolean {
-  return column.name.toLowerCase() === name.toLowerCase()
-}
-
-function namesOf(columns: readonly Column[]): readonly string[] {
-  return columns.map(({ name }) => name)
-}
-
-function describeName(name: string): string {
-  return /^\w{1,40}$/.test(name) ? name : quote(name)
-}
-
-function joinProblems(problems: readonly string[]): string {
-  const listed = problems.slice(0, MAX_LISTED_PROBLEMS)
-  if (problems.length > listed.length) listed.push(`Further problems: ${problems.length - listed.length}`)
-  return listed
-    .map((problem, index) => (index === listed.length - 1 || problem.endsWith('?') ? problem : `${problem}.`))
-    .join(' ')
+function withoutGuard(text: string): string {
+  return text.startsWith("'") && GUARDED_FORMULA.test(text) ? text.slice(1) : text
 }

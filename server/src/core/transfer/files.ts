@@ -1,59 +1,147 @@
+import { closestName } from '../values/closest-name.ts'
 import { quote } from '../values/field.ts'
-import { STOCK_COUNT_ROW_KIND } from './adjustment.ts'
-import { csvLine, csvReader, type FileKind, isBeforeHeader, readHeader, rejectWorkbook } from './csv.ts'
+import { BadFile, csvLine, type Header, readRows } from './csv.ts'
 import {
   CATEGORY_ROW_KIND,
+  COUNT_ROW_KIND,
   headerOf,
-  MAX_LINE_LENGTH,
   ORDER_ROW_KIND,
   PET_ROW_KIND,
   type RawRow,
-  type ReadLines,
   type RowKind,
 } from './rows.ts'
 
 export const IMPORT_KINDS = {
-  pets: { label: 'pets', columns: PET_ROW_KIND.columns },
-  orders: { label: 'orders', columns: ORDER_ROW_KIND.columns },
-  count: { label: 'a count', columns: STOCK_COUNT_ROW_KIND.columns },
-  categories: { label: 'categories', columns: CATEGORY_ROW_KIND.columns },
-} as const satisfies Readonly<Record<string, FileKind>>
+  pets: PET_ROW_KIND,
+  orders: ORDER_ROW_KIND,
+  count: COUNT_ROW_KIND,
+  categories: CATEGORY_ROW_KIND,
+} as const
 
-export type ImportKindName = keyof typeof IMPORT_KINDS
+export type ImportKind = keyof typeof IMPORT_KINDS
 /** The cast is needed because Object.keys returns strings. */
-export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKindName[]
+export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKind[]
 
-/** Reads the header. Throws if the file is empty or its header is wrong. The rows are read on demand, and may throw `NotUtf8`. */
-export async function openRows(
-  chunks: AsyncIterable<Uint8Array>,
-  file: string,
-  kind: FileKind,
-  encoding: Encoding = 'utf8',
-): Promise<AsyncIterable<readonly RawRow[]>> {
-  const expected = `expected CSV with the header ${headerOf(kind.columns)}`
-  const lines = linesOf(chunks, file, encoding)
-  let line = 1
-  for (;;) {
-    const { value: batch, done } = await lines.next()
-    if (done === true) throw new Error(`${file} is empty; ${expected}`)
-    const start = batch.findIndex((text) => !isBeforeHeader(text))
-    line += start === -1 ? batch.length : start
-    if (start === -1) continue
-    const [first = '', ...linesAfter] = batch.slice(start)
-    const header = readHeader(first, file, kind)
-    if (header === undefined) throw new Error(`${file} begins with ${quote(first)}; ${expected}`)
-    return rowsOf(csvReader(header.columnIndexes, header.delimiter, line + 1), linesAfter, lines)
+/** The column of a file for each name in its header that the caller has mapped. */
+export type ColumnMapping = ReadonlyMap<string, string>
+
+/** Parses a mapping such as `Article:name,Stock:quantity`. Throws `BadFile`. */
+export function parseMapping(text: string): ColumnMapping {
+  const mapping = new Map<string, string>()
+  for (const pair of text.split(',')) {
+    const colon = pair.lastIndexOf(':')
+    const name = pair.slice(0, Math.max(0, colon)).trim()
+    const column = pair.slice(colon + 1).trim()
+    if (name === '' || column === '') {
+      throw new BadFile(`a mapping must be like Article:name,Stock:quantity, got ${quote(text)}`)
+    }
+    mapping.set(name, column)
+  }
+  return mapping
+}
+
+/** Other names of the columns, in the header of a file from a shop. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  petId: ['id', 'article number', 'item number', 'product id', 'Artikelnummer', 'Artikelnr', 'Art.-Nr.'],
+  name: [
+    ...['article', 'item', 'product', 'product name', 'title'],
+    ...['Artikel', 'Artikelname', 'Artikelbezeichnung', 'Bezeichnung', 'Produkt', 'Titel'],
+  ],
+  categoryId: ['category number', 'Kategorienummer', 'Kategorie-ID', 'Warengruppennummer'],
+  category: ['category name', 'group', 'product group', 'Kategorie', 'Warengruppe', 'Artikelgruppe'],
+  status: ['state', 'Zustand'],
+  quantity: [
+    ...['stock', 'stock level', 'on hand', 'qty', 'count', 'counted', 'units'],
+    ...['Menge', 'Bestand', 'Istbestand', 'Lagerbestand', 'Anzahl', 'Stück', 'Gezählt'],
+  ],
+  barcode: ['EAN', 'GTIN', 'UPC', 'Strichcode'],
+  lowStockAt: ['minimum stock', 'reorder level', 'Mindestbestand', 'Meldebestand'],
+  id: ['order id', 'order number', 'category id', 'Auftragsnummer', 'Bestellnummer', 'Kategorienummer'],
+  shipDate: ['ship date', 'shipping date', 'Lieferdatum', 'Versanddatum'],
+  complete: ['completed', 'erledigt', 'abgeschlossen'],
+  customer: ['customer name', 'Kunde', 'Kundenname'],
+  note: ['notes', 'comment', 'Notiz', 'Bemerkung'],
+}
+
+/** Names that are equal apart from case, blanks and punctuation have the same key. */
+function columnKey(name: string): string {
+  return name
+    .normalize('NFC')
+    .toLowerCase()
+    .replaceAll(/[\s._-]/g, '')
+}
+
+export interface MatchedColumns {
+  /** For each column of the kind, its index in the header; -1 if the file lacks the column. */
+  readonly indexes: readonly number[]
+  /** Describes each column of the file that the import ignores. */
+  readonly ignored: readonly string[]
+}
+
+/** Finds the columns of a file by their names. Throws `BadFile` if the header lacks a column, or names one twice. */
+export function matchColumns(
+  { names }: Pick<Header, 'names'>,
+  { columns, plural }: Pick<RowKind<object>, 'columns' | 'plural'>,
+  mapping: ColumnMapping = new Map(),
+): MatchedColumns {
+  const known = columns.map(({ name }) => name)
+  const wanted = new Map(Array.from(mapping, ([name, column]) => [columnKey(name), column]))
+  for (const [name, column] of mapping) {
+    if (!known.includes(column))
+      throw new BadFile(`${quote(column)} is not a column of ${plural}${advice(column, known)}`)
+    if (!names.some((each) => columnKey(each) === columnKey(name))) {
+      throw new BadFile(`the header has no column ${quote(name)}, which is mapped to ${column}`)
+    }
+  }
+  const isOwnName = (name: string, column: string) => columnKey(column) === columnKey(name)
+  const mapped = new Set(wanted.values())
+  const found = names.map((name) => {
+    const isFree = (column: string) => !mapped.has(column)
+    return (
+      wanted.get(columnKey(name)) ??
+      known.find((column) => isFree(column) && isOwnName(name, column)) ??
+      known.find((column) => isFree(column) && OTHER_NAMES[column]?.some((other) => isOwnName(name, other)))
+    )
+  })
+  const twice = known.find((column) => found.filter((each) => each === column).length > 1)
+  if (twice !== undefined) {
+    const sources = names.filter((_, index) => found[index] === twice)
+    throw new BadFile(
+      `the columns ${sources.map(quote).join(' and ')} both mean ${twice}; remove one of them, or map the columns`,
+    )
+  }
+  const missing = columns.filter(({ name, isOptional }) => !isOptional && !found.includes(name))
+  if (missing.length > 0 || found.every((column) => column === undefined)) {
+    const lacking = missing.map(({ name }) => name).join(', ') || 'every known column'
+    throw new BadFile(
+      `the header ${quote(names.join())} lacks ${lacking}; name the columns as in ${headerOf(columns)}, or map them`,
+    )
+  }
+  const unused = known.filter((column) => !found.includes(column))
+  return {
+    indexes: known.map((column) => found.indexOf(column)),
+    ignored: names
+      .filter((_, index) => found[index] === undefined)
+      .map((name) => quote(name) + advice(name, unused)),
   }
 }
 
-async function* rowsOf(
-  read: ReadLines,
-  firstLines: readonly string[],
-  lines: AsyncIterable<readonly string[]>,
-): AsyncGenerator<RawRow[]> {
-  yield read(firstLines, false)
-  for await (const batch of lines) yield read(batch, false)
-  yield read([], true)
+function advice(name: string, known: readonly string[]): string {
+  const similar = closestName(name, known)
+  return similar === undefined ? '' : ` (did you mean ${similar}?)`
+}
+
+/** Reads the rows of a file in batches. Their fields are in the order of the matched columns. */
+export function* readColumns(
+  text: string,
+  header: Header,
+  { indexes }: Pick<MatchedColumns, 'indexes'>,
+): Generator<RawRow[]> {
+  for (const rows of readRows(text, header)) {
+    yield rows.map((row) =>
+      'reason' in row ? row : { line: row.line, fields: indexes.map((index) => row.fields[index]) },
+    )
+  }
 }
 
 /** Writes a file with these values. An import of the file clears the fields that a value lacks. */
@@ -66,96 +154,5 @@ export async function* fileText<Value>(
     let text = ''
     for (const value of batch) text += csvLine(columns, write(value))
     yield text
-  }
-}
-
-/** The encodings of a file. latin1 is Windows-1252, which spreadsheets write. */
-export const ENCODINGS = ['utf8', 'latin1'] as const
-export type Encoding = (typeof ENCODINGS)[number]
-
-const MAX_CHARACTER_BYTES = 4
-const LINE_FEED = 0x0a
-
-/** The file contains bytes that are not UTF-8. `line` is the line of the first such byte. */
-export class NotUtf8 extends Error {
-  override readonly name = 'NotUtf8'
-
-  constructor(file: string, line: number) {
-    super(`${file} is not UTF-8 (line ${line}) but probably Latin-1 (Windows-1252)`)
-  }
-}
-
-/** The lines of a file without "\n". A line that is too long is cut to MAX_LINE_LENGTH + 1, so its reader still refuses it. */
-export async function* linesOf(
-  chunks: AsyncIterable<Uint8Array>,
-  file: string,
-  encoding: Encoding,
-): AsyncGenerator<string[], void> {
-  // The decoder drops a byte order mark.
-  const decoder = new TextDecoder(encoding === 'latin1' ? 'windows-1252' : 'utf-8', { fatal: true })
-  const cut = (text: string) => (text.length > MAX_LINE_LENGTH ? text.slice(0, MAX_LINE_LENGTH + 1) : text)
-  /** The text after the last line end; undefined before the first chunk. */
-  let unfinishedLine: string | undefined
-  let line = 1
-  /** The bytes of the last character, which may continue in the next chunk. Empty if it is ASCII. */
-  let lastCharacter: Uint8Array = new Uint8Array()
-  for await (const chunk of chunks) {
-    if (unfinishedLine === undefined) {
-      rejectWorkbook(chunk, file)
-      rejectWrongByteOrderMark(chunk, file, encoding)
-    }
-    let text: string
-    try {
-      text = decoder.decode(chunk, { stream: true })
-    } catch {
-      if (chunk.includes(0)) throw new Error(`${file} is not text; save it as CSV (in Excel: CSV UTF-8)`)
-      throw new NotUtf8(file, line + countUtf8Lines(Buffer.concat([lastCharacter, chunk])))
-    }
-    lastCharacter = lastMultiByteCharacter(
-      Buffer.concat([lastCharacter, chunk.subarray(-MAX_CHARACTER_BYTES)]),
-    )
-    const lines = ((unfinishedLine ?? '') + text).split('\n').map(cut)
-    unfinishedLine = lines.pop() ?? ''
-    line += lines.length
-    yield lines
-  }
-  try {
-    unfinishedLine = (unfinishedLine ?? '') + decoder.decode()
-  } catch {
-    throw new NotUtf8(file, line)
-  }
-  if (unfinishedLine !== '') yield [cut(unfinishedLine)]
-}
-
-/** Throws if the file starts with the byte order mark of another encoding. */
-function rejectWrongByteOrderMark(start: Uint8Array, file: string, encoding: Encoding): void {
-  const bytes = Buffer.from(start.subarray(0, 3)).toString('hex')
-  if (/^(?:fffe|feff)/.test(bytes)) throw new Error(`${file} is UTF-16; save it as UTF-8`)
-  if (encoding === 'latin1' && bytes === 'efbbbf') {
-    throw new Error(`${file} has the byte order mark of UTF-8, so it is not Latin-1; read it as UTF-8`)
-  }
-}
-
-/** The bytes of the last character, from its first byte on. Empty if it is ASCII. */
-function lastMultiByteCharacter(bytes: Uint8Array): Uint8Array {
-  const start = bytes.findLastIndex((byte) => (byte & 0xc0) !== 0x80)
-  return bytes.subarray((bytes[start] ?? 0) < 0x80 ? bytes.length : start)
-}
-
-/** The number of lines before the first line that is not UTF-8. The last line may be incomplete and is not checked. */
-function countUtf8Lines(bytes: Uint8Array): number {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let lines = 0
-  let start = 0
-  for (;;) {
-    const end = bytes.indexOf(LINE_FEED, start)
-    if (end === -1) return lines
-    try {
-      decoder.decode(bytes.subarray(start, end))
-    } catch {
-      return lines
-    }
-    lines++
-    start = end + 1
   }
 }

@@ -1,130 +1,155 @@
-import type { ChangeOrigin } from '../stock/command.ts'
-import { type RawRow, type RefusedLine, type RowKind, rowOrReason } from './rows.ts'
+import type { CatalogStore } from '../catalog/catalog-store.ts'
+import { applyThresholdOf, type ThresholdParts } from '../catalog/threshold-changes.ts'
+import type { Command } from '../stock/command.ts'
+import { readHeader } from './csv.ts'
+import { type ColumnMapping, IMPORT_KINDS, type ImportKind, matchColumns, readColumns } from './files.ts'
+import {
+  type ImportCounts,
+  type ImportPlan,
+  nextTurn,
+  type PlanOptions,
+  planCategories,
+  planCount,
+  planOrders,
+  planPets,
+  type StagedRow,
+  type WriteStep,
+} from './import-plan.ts'
+import { type Locale, type RefusedLine, type RowKind, rowOrReason } from './rows.ts'
+import type { ChangeStep, TransferStore } from './transfer-store.ts'
 
 /** The key in the history for changes that `petstore import` makes. */
 export const IMPORT_KEY_ID = 'petstore-import'
 
-export interface StagedRow<Value> {
-  readonly line: number
-  readonly value: Value
+export interface ImportReport extends ImportCounts {
+  readonly rows: number
+  /** Describes each column of the file that was ignored. */
+  readonly ignoredColumns: readonly string[]
 }
 
-/** A row that is skipped because a row on an earlier line has the same id. */
-export interface DuplicateRow {
-  readonly line: number
-  readonly firstLine: number
-  readonly id: bigint
-}
-
-/** The number of lines of some kind, and the first of them as examples. */
-export interface Tally<Example> {
-  readonly count: number
-  readonly first: readonly Example[]
-}
-
-export interface ImportCounts {
-  readonly added: number
-  readonly changed: number
-  readonly unchanged: number
-}
-
-export interface ImportPreview<Value> extends Pick<ImportCounts, 'unchanged'> {
-  /** Rows that contradict the contents of the store. Absent if there are none. */
-  readonly refused?: Tally<RefusedLine>
-  readonly added: Tally<StagedRow<Value>>
-  readonly changed: Tally<StagedRow<Value> & { readonly before: Value }>
-}
-
-/** Nothing was changed, because some rows contradict the contents of the store. */
+/** Nothing was changed, because rows were refused. They are sorted by line. */
 export class RowsRefused extends Error {
   override readonly name = 'RowsRefused'
-  readonly refused: Tally<RefusedLine>
+  readonly refused: readonly RefusedLine[]
 
-  constructor(refused: Tally<RefusedLine>) {
-    const [first] = refused.first
-    const example = first === undefined ? '' : `, such as line ${first.line}: ${first.reason}`
-    super(`${refused.count} ${refused.count === 1 ? 'line' : 'lines'} cannot be imported${example}`)
-    this.refused = refused
+  constructor(refused: readonly RefusedLine[]) {
+    const sorted = refused.toSorted((one, other) => one.line - other.line)
+    const [first] = sorted
+    if (first === undefined) throw new Error('a refused import must name the refused rows')
+    const count = sorted.length === 1 ? '1 row' : `${sorted.length} rows`
+    super(`${count} cannot be imported, such as line ${first.line}: ${first.reason}`)
+    this.refused = sorted
   }
 }
 
-/** The log records the time, the key, the reason and the reference. */
-export interface ApplyOptions extends Pick<ChangeOrigin, 'at' | 'keyId' | 'reason' | 'reference'> {
-  /** Aborts the import before its commit, so that nothing is changed. */
-  readonly signal?: AbortSignal
-  /** Called with 0 rows when writing begins, then after each step. If it throws, nothing is changed. */
-  readonly onProgress?: (writtenRows: number, totalRows: number) => void
-  /** How many refused rows a `RowsRefused` names. */
-  readonly maxExamples?: number
+export interface ImportParts extends ThresholdParts {
+  readonly store: TransferStore & Pick<CatalogStore, 'listCategories'> & ThresholdParts['store']
 }
 
-/** Call `add` for each batch, `finishStaging`, then `preview` or `apply`, and always `discard`. Only `apply` has an effect. */
-export interface StagedImport<Value> {
-  /** Lines must be in ascending order. */
-  add(rows: readonly StagedRow<Value>[]): Promise<void>
-  /** Must be called after the last `add`. Of rows with the same id, keeps the first. Returns the rows that it dropped. */
-  finishStaging(maxExamples: number): Promise<Tally<DuplicateRow>>
-  /** The changes that `apply` would make now. Changes nothing. */
-  preview(maxExamples: number): Promise<ImportPreview<Value>>
-  /**
-   * Writes the rows that differ from the store in one commit, and logs each change. If more than 1,000 orders or pets
-   * change, one `relist` row may replace their log rows. Imported open orders reserve stock.
-   */
-  apply(options: ApplyOptions): Promise<ImportCounts>
-  discard(): Promise<void>
+export interface ImportRequest extends PlanOptions {
+  readonly kind: ImportKind
+  readonly text: string
+  readonly mapping?: ColumnMapping | undefined
+  readonly locale?: Locale | undefined
+  /** Decides everything and changes nothing. */
+  readonly dryRun: boolean
 }
 
-interface StagingOptions {
-  readonly maxExamples: number
-  readonly signal: AbortSignal
-  /** Called with the number of rows read so far, valid or not. */
-  readonly onProgress: (rows: number) => void
+/**
+ * Imports all rows of a file or none. Throws `BadFile` if it is not such a file, and `RowsRefused` if rows are refused: those that
+ * cannot be read or contradict each other, and otherwise those that contradict the store.
+ */
+export async function importFile(parts: ImportParts, request: ImportRequest): Promise<ImportReport> {
+  switch (request.kind) {
+    case 'pets':
+      return importRows(parts, request, IMPORT_KINDS.pets, planPets)
+    case 'categories':
+      return importRows(parts, request, IMPORT_KINDS.categories, planCategories)
+    case 'orders':
+      return importRows(parts, request, IMPORT_KINDS.orders, planOrders)
+    case 'count':
+      return importRows(parts, request, IMPORT_KINDS.count, planCount)
+  }
 }
 
-/** Checks every row and stages the valid rows. Holds only one batch and the examples in memory. */
-export async function stageRows<Value>(
-  batches: AsyncIterable<readonly RawRow[]>,
+async function importRows<Value extends object>(
+  parts: ImportParts,
+  request: ImportRequest,
   kind: RowKind<Value>,
-  staged: StagedImport<Value>,
-  { maxExamples, signal, onProgress }: StagingOptions,
-): Promise<{ readonly rows: number; readonly refused: Tally<RefusedLine> }> {
-  let rows = 0
-  let badRows = 0
-  const examples: RefusedLine[] = []
-  for await (const batch of batches) {
-    signal.throwIfAborted()
-    const validRows: StagedRow<Value>[] = []
-    for (const row of batch) {
-      const { line } = row
-      const result = 'reason' in row ? row : rowOrReason(line, () => ({ line, value: kind.read(row.fields) }))
-      if ('value' in result) {
-        validRows.push(result)
-      } else {
-        badRows++
-        if (badRows <= maxExamples) examples.push(result)
-      }
-    }
-    await staged.add(validRows)
-    rows += batch.length
-    onProgress(rows)
+  plan: (
+    rows: readonly StagedRow<Value>[],
+    store: ImportParts['store'],
+    request: ImportRequest,
+  ) => Promise<ImportPlan>,
+): Promise<ImportReport> {
+  const { rows, refused, ignoredColumns } = await stageRows(request, kind)
+  const planned = await plan(rows, parts.store, request)
+  const allRefused = [...refused, ...planned.refused]
+  if (allRefused.length > 0) throw new RowsRefused(allRefused)
+  const counts = planned.total === 0 ? { added: 0, changed: 0 } : await write(parts.store, planned, request)
+  for (const categoryId of request.dryRun ? [] : (planned.thresholds ?? [])) {
+    await applyThresholdOf(categoryId, parts, request.origin.keyId)
   }
-  signal.throwIfAborted()
-  const duplicates = await staged.finishStaging(maxExamples)
-  const duplicateLines = duplicates.first.map(({ line, firstLine, id }) => ({
-    line,
-    reason: `${kind.noun} ${id} is already on line ${firstLine}`,
-  }))
-  const refused = { count: badRows, first: examples }
-  const refusedDuplicates = { count: duplicates.count, first: duplicateLines }
-  return { rows, refused: mergeRefused(refused, maxExamples, refusedDuplicates) }
+  return {
+    rows: rows.length,
+    ...counts,
+    unchanged: rows.length - counts.added - counts.changed,
+    ignoredColumns,
+  }
 }
 
-/** Both tallies together, with at most `maxExamples` examples, sorted by line. */
-export function mergeRefused(
-  refused: Tally<RefusedLine>,
-  maxExamples: number,
-  more: Tally<RefusedLine> = { count: 0, first: [] },
-): Tally<RefusedLine> {
-  const first = [...refused.first, ...more.first].sort((a, b) => a.line - b.line).slice(0, maxExamples)
-  return { count: refused.count + more.count, first }
+/** Reads all rows. */
+async function stageRows<Value extends object>(
+  { text, mapping, locale, onStep }: ImportRequest,
+  kind: RowKind<Value>,
+) {
+  const header = readHeader(text)
+  const columns = matchColumns(header, kind, mapping)
+  const rows: StagedRow<Value>[] = []
+  const refused: RefusedLine[] = []
+  for (const batch of readColumns(text, header, columns)) {
+    for (const raw of batch) {
+      const { line } = raw
+      const row =
+        'reason' in raw ? raw : rowOrReason(line, () => ({ line, value: kind.read(raw.fields, locale) }))
+      if ('reason' in row) refused.push(row)
+      else rows.push(row)
+    }
+    onStep('reading', rows.length + refused.length)
+    await nextTurn()
+  }
+  return { rows, refused, ignoredColumns: columns.ignored }
+}
+
+/** Thrown to roll back the transaction of a dry run. */
+class DryRunEnds extends Error {
+  override readonly name = 'DryRunEnds'
+}
+
+async function write(
+  store: TransferStore,
+  plan: ImportPlan,
+  { dryRun, onStep }: ImportRequest,
+): Promise<Pick<ImportCounts, 'added' | 'changed'>> {
+  let counts = { added: 0, changed: 0 }
+  const work = async (change: ChangeStep) => {
+    let written = 0
+    const step = async (commands: readonly Command[], rows: number) => {
+      const results = await change(commands)
+      written += rows
+      onStep('writing', written, plan.total)
+      return results
+    }
+    // The store returns an outcome of each command, because none has an idempotency key.
+    const { refused, added, changed } = await plan.write(step as WriteStep)
+    if (refused.length > 0) throw new RowsRefused(refused)
+    counts = { added, changed }
+    if (dryRun) throw new DryRunEnds()
+  }
+  try {
+    await store.changeInOneTransaction(work)
+  } catch (error) {
+    if (!(error instanceof DryRunEnds)) throw error
+  }
+  return counts
 }

@@ -1,8 +1,9 @@
-import Type from 'typebox'
+import Type, { RemoveOptional } from 'typebox'
 import { nameKey } from '../catalog/catalog-fields.ts'
-import { CATEGORY, type Category, type ImportedCategory } from '../catalog/category.ts'
-import { EXPORTED_PET, type ImportedPet, PET_ROW } from '../catalog/pet.ts'
+import { CATEGORY, CATEGORY_UPDATE, type Category, type CategoryPatch } from '../catalog/category.ts'
+import { EXPORTED_PET, PET, PET_UPSERT, type PetUpsert } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
+import type { ErrorCode } from '../values/errors.ts'
 import { codecOf, codecsOf, type FieldCodec, type Fields, quote } from '../values/field.ts'
 
 // The import view of the page uses only the file readers of core.
@@ -16,6 +17,9 @@ export class BadRow extends Error {
 export interface RefusedLine {
   readonly line: number
   readonly reason: string
+  /** `invalid_request` if it is absent. */
+  readonly code?: ErrorCode
+  readonly petId?: bigint
 }
 
 /** Returns the reason if `read` throws `BadRow`. */
@@ -28,28 +32,21 @@ export function rowOrReason<Row>(line: number, read: () => Row): Row | RefusedLi
   }
 }
 
-/** The text of a field: undefined if the row lacks the column, '' if the column is blank. */
+/** The text of a field: undefined if the file lacks the column, '' if the column is blank. */
 export type FieldText = string | undefined
 
 /** The fields of a row in the order of the columns, or the reason why the line cannot be split into fields. */
 export type RawRow = { readonly line: number; readonly fields: readonly FieldText[] } | RefusedLine
 
-/** Reads consecutive lines of a file. `isEnd` is true in the last call, which has no lines. */
-export type ReadLines = (lines: readonly string[], isEnd: boolean) => RawRow[]
-
-/** More than a valid row needs. Lines are cut, so that a file without line ends does not fill the memory. */
-export const MAX_LINE_LENGTH = 8_192
-export const TOO_LONG = `is longer than ${MAX_LINE_LENGTH} characters`
-
 /** A column of a file. */
-export type Column = Pick<FieldCodec, 'name' | 'json' | 'expected' | 'isOptional' | 'fromText' | 'toText'>
+export type Column = Omit<FieldCodec, 'sql' | 'fromJson' | 'toJson' | 'fromSql'>
 
 export interface RowKind<Value> {
   readonly noun: string
   readonly plural: string
   readonly columns: readonly Column[]
   /** Takes the fields in the order of the columns. Throws `BadRow` if a field is invalid. */
-  readonly read: (fields: readonly FieldText[]) => Value
+  readonly read: (fields: readonly FieldText[], locale?: Locale) => Value
   readonly write: (value: Value) => FieldText[]
 }
 
@@ -58,19 +55,15 @@ export function headerOf(columns: readonly Column[]): string {
   return columns.map(({ name }) => name).join(',')
 }
 
-interface RowOptions {
-  /** Column properties that replace those of the field's codec, by field name. */
-  readonly columnOverrides?: Readonly<Record<string, Partial<Column>>>
-  /** Whether a blank column clears an optional field (null), or means that the field is absent. */
-  readonly blank: null | 'absent'
-}
-
-/** Builds the reader and writer of a file's rows from the fields of a record. */
+/**
+ * Builds the reader and writer of a file's rows from the fields of a record. A blank column clears a field that null clears;
+ * any other optional field is absent. `columnOverrides` replace properties of a field's codec.
+ */
 export function rowKind<Value extends object>(
   noun: string,
   plural: string,
   fields: Fields,
-  { columnOverrides = {}, blank }: RowOptions,
+  columnOverrides: Readonly<Record<string, Partial<Column>>> = {},
 ): RowKind<Value> {
   const codecs = codecsOf(fields)
   const columns = codecs.map((codec): Column => ({ ...codec, ...columnOverrides[codec.name] }))
@@ -78,13 +71,14 @@ export function rowKind<Value extends object>(
     noun,
     plural,
     columns,
-    read: (texts) => {
+    read: (texts, locale) => {
       const row: Record<string, unknown> = {}
       for (const [index, column] of columns.entries()) {
         const text = texts[index]
-        const isBlank = column.isOptional && text === ''
-        if (column.isOptional && (text === undefined || (isBlank && blank === 'absent'))) continue
-        row[codecs[index]?.name ?? ''] = isBlank ? null : readField(column, text)
+        const isBlank = text === undefined || (text === '' && column.isOptional)
+        if (!isBlank) row[codecs[index]?.name ?? ''] = readField(column, text, locale)
+        else if (!column.isOptional) readField(column, '', locale)
+        else if (text === '' && column.isClearable) row[codecs[index]?.name ?? ''] = null
       }
       // Every field was read with its codec.
       return row as Value
@@ -92,57 +86,104 @@ export function rowKind<Value extends object>(
     write: (value) => {
       const values: Readonly<Record<string, unknown>> = { ...(value as object) }
       return codecs.map(({ name, toText }) => {
-        const field = values[name]
-        if (field === undefined) return blank === 'absent' ? '' : undefined
-        return field === null ? '' : toText(field)
+        const field = values[name] ?? undefined
+        return field === undefined ? undefined : toText(field)
       })
     },
   }
 }
 
 /** Throws a `BadRow` that names the column and the expected value. */
-function readField(column: Column, text = ''): unknown {
-  const value = column.fromText(text)
+function readField(column: Column, text: string, locale: Locale | undefined): unknown {
+  const isNumber = column.json === 'number' && column.isInt64 !== true
+  const value = column.fromText(isNumber ? wholeNumber(text, locale) : text)
   if (value === undefined) {
     throw new BadRow(`${column.name} must be ${column.expected}, got ${quote(text)}`)
   }
   return value
 }
 
-/** A pet as a file has it. A new pet may lack its id, and the category may be given by its name. */
-export type FilePet = Omit<ImportedPet, 'id' | 'categoryId' | 'category'> & {
-  readonly id?: bigint | null
-  readonly categoryId?: bigint | null
-  readonly category?: string | null
+/** How numbers are written in a file. */
+export const LOCALES = ['en', 'de'] as const
+export type Locale = (typeof LOCALES)[number]
+
+const SEPARATORS = { en: { group: ',', decimal: '.' }, de: { group: '.', decimal: ',' } } as const
+/** Such as 1,200.00 or 1200.0. */
+const WHOLE_NUMBERS = {
+  en: /^-?(?:\d+|\d{1,3}(?:,\d{3})+)(?:\.0+)?$/,
+  de: /^-?(?:\d+|\d{1,3}(?:\.\d{3})+)(?:,0+)?$/,
+} as const
+const PLAIN_NUMBER = /^-?\d*$/
+
+/**
+ * A whole number in plain digits, which has grouped thousands or decimals of zero in a file. Returns other texts as they are. Throws
+ * `BadRow` if the number differs between the locales and none is given, such as 1.200.
+ */
+function wholeNumber(text: string, locale?: Locale): string {
+  const trimmed = text.trim()
+  if (PLAIN_NUMBER.test(trimmed)) return trimmed
+  const readings = LOCALES.filter(
+    (each) => each === (locale ?? each) && WHOLE_NUMBERS[each].test(trimmed),
+  ).map((each) => {
+    const { group, decimal } = SEPARATORS[each]
+    return trimmed.replaceAll(group, '').split(decimal, 1).join('')
+  })
+  const [reading = text, otherReading] = readings
+  const isGrouped = /^-?\d{1,3}[.,]\d{3}$/.test(trimmed)
+  if (locale === undefined && (isGrouped || (otherReading !== undefined && otherReading !== reading))) {
+    throw new BadRow(
+      `${quote(trimmed)} is ambiguous, because a dot and a comma mean different things in different countries; write it in plain digits, or give the locale (${LOCALES.join(' or ')})`,
+    )
+  }
+  return reading
 }
 
-const { id, name, categoryId, ...otherFields } = PET_ROW
-const barcodeCodec = codecOf('barcode', PET_ROW.barcode)
+/** A pet as a file has it. A field that is absent keeps its value; null removes it. The category may be given by its name. */
+export type FilePet = PetUpsert & { readonly category?: string }
+
+const { id, name, categoryId, status, quantity, ...clearableFields } = PET_UPSERT
+const barcodeCodec = codecOf('barcode', PET_UPSERT.barcode)
 /** Such as 4.00638E+12 for 4006381333931. */
 const SHORTENED_NUMBER = /^\d(?:[.,]\d+)?E\+\d{2}$/i
 
 const PET_FILE = {
-  id: Type.Optional(id),
+  id,
   name,
-  categoryId: Type.Optional(categoryId),
-  ...otherFields,
+  categoryId,
+  status,
+  quantity,
+  ...clearableFields,
   category: Type.Optional(EXPORTED_PET.category),
 }
 
-export const PET_ROW_KIND = rowKind<FilePet>('pet', 'pets', PET_FILE, {
-  columnOverrides: {
-    id: { name: 'petId' },
-    barcode: {
-      fromText: (text) => {
-        if (!SHORTENED_NUMBER.test(text)) return barcodeCodec.fromText(text)
-        throw new BadRow(
-          `a spreadsheet has shortened the barcode to ${text}; format the column as text, enter the whole barcode and save the file again`,
-        )
-      },
+const PET_COLUMN_OVERRIDES: Readonly<Record<string, Partial<Column>>> = {
+  id: { name: 'petId' },
+  barcode: {
+    fromText: (text) => {
+      if (!SHORTENED_NUMBER.test(text)) return barcodeCodec.fromText(text)
+      throw new BadRow(
+        `a spreadsheet has shortened the barcode to ${text}; format the column as text, enter the whole barcode and save the file again`,
+      )
     },
   },
-  blank: null,
-})
+}
+
+export const PET_ROW_KIND = rowKind<FilePet>('pet', 'pets', PET_FILE, PET_COLUMN_OVERRIDES)
+
+/** A pet of a file for the import of the staff page, in which every row must have these fields. */
+export type CompletePet = FilePet & Required<Pick<FilePet, 'name' | 'status' | 'quantity'>>
+const COMPLETE_PET_FILE = {
+  ...PET_FILE,
+  name: RemoveOptional(name),
+  status: RemoveOptional(status),
+  quantity: RemoveOptional(quantity),
+}
+export const COMPLETE_PET_ROW_KIND = rowKind<CompletePet>(
+  'pet',
+  'pets',
+  COMPLETE_PET_FILE,
+  PET_COLUMN_OVERRIDES,
+)
 
 /** Whether a spreadsheet alters the barcode when it opens a CSV file: it shortens long numbers and drops leading zeros. */
 export function isAlteredBySpreadsheets(text: string): boolean {
@@ -205,34 +246,18 @@ export function categoryFinder(
   }
 }
 
-/** The rows of `petstore import`. Each row must give the id of its pet, and of its category if the category is new. */
-export function importedPetRowKind(
-  categories: Iterable<Pick<Category, 'id' | 'name'>>,
-): RowKind<ImportedPet> {
-  const findCategory = categoryFinder(categories)
-  return {
-    ...PET_ROW_KIND,
-    read: (texts) => {
-      const row = PET_ROW_KIND.read(texts)
-      const { id: petId, categoryId: _, category: __, ...pet } = row
-      if (petId == null) {
-        throw new BadRow('petId is missing; give each new pet an id, or import the file on the staff page')
-      }
-      const found = findCategory(row)
-      if (found.id === undefined) {
-        throw new BadRow(
-          `there is no category ${quote(row.category ?? '')}; fill in a categoryId to create it, import the categories first, or import the file on the staff page`,
-        )
-      }
-      const imported = { ...pet, id: petId, categoryId: found.id }
-      return found.type === 'new' && found.name !== undefined
-        ? { ...imported, category: found.name }
-        : imported
-    },
-  }
+/** A category as a file has it. Without an id, its name finds it. */
+export type FileCategory = Pick<Category, 'name'> & CategoryPatch & { readonly id?: bigint }
+const CATEGORY_FILE = {
+  id: Type.Optional(CATEGORY.id),
+  name: CATEGORY.name,
+  lowStockAt: CATEGORY_UPDATE.lowStockAt,
 }
+export const CATEGORY_ROW_KIND = rowKind<FileCategory>('category', 'categories', CATEGORY_FILE)
 
-export const CATEGORY_ROW_KIND = rowKind<ImportedCategory>('category', 'categories', CATEGORY, {
-  blank: null,
-})
-export const ORDER_ROW_KIND = rowKind<OrderRow>('order', 'orders', ORDER_ROW, { blank: 'absent' })
+export const ORDER_ROW_KIND = rowKind<OrderRow>('order', 'orders', ORDER_ROW)
+
+/** The counted quantity of a pet, which its id or its barcode names. */
+export type FileCount = Pick<PetUpsert, 'id'> & { readonly barcode?: string; readonly quantity: number }
+const COUNT_FILE = { id, quantity: RemoveOptional(quantity), barcode: PET.barcode }
+export const COUNT_ROW_KIND = rowKind<FileCount>('pet', 'pets', COUNT_FILE, PET_COLUMN_OVERRIDES)

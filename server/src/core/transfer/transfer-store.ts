@@ -1,24 +1,24 @@
-import type { Category, ImportedCategory } from '../catalog/category.ts'
-import type { ExportedPet, ImportedPet } from '../catalog/pet.ts'
+import type { Category } from '../catalog/category.ts'
+import type { ExportedPet, StockedPet } from '../catalog/pet.ts'
 import type { OrderRow } from '../orders/order.ts'
-import type { AdjustmentChange } from '../stock/command.ts'
-import type { StagedImport } from './import.ts'
+import type { Command, Result } from '../stock/command.ts'
 
-/** Coordinates an import with a running service if the database allows only one writer at a time. */
-export interface WritePause {
-  isServiceRunning(): boolean
-  /** Makes the service refuse writes and ask callers to retry after this many seconds. Replaces the last announcement. */
-  announce(seconds: number): void
-  /** Ends the announcement. Must be called at the end of the import, even if nothing was announced. */
-  withdraw(): void
-}
+/**
+ * Decides and writes commands with at most MAX_CHANGES changes in total, as `StockStore.changeStock` does, but in a transaction
+ * that may have other steps. A refused command changes nothing and does not end the transaction.
+ */
+export type ChangeStep = (commands: readonly Command[]) => Promise<readonly Result[]>
 
 export interface TransferStore {
-  stagePets(): Promise<StagedImport<ImportedPet>>
-  stageCategories(): Promise<StagedImport<ImportedCategory>>
-  stageOrders(): Promise<StagedImport<OrderRow>>
-  /** All rows are one adjustment, which may have more than MAX_CHANGES changes. */
-  stageAdjustment(): Promise<StagedImport<AdjustmentChange>>
+  /**
+   * Calls `work` in one transaction. If `work` rejects, nothing is changed, and the returned promise rejects with its error.
+   * Other callers continue between two steps: they read the state before the transaction, and a write waits for the locks
+   * of the transaction or fails with `service_unavailable`. On SQLite every write does; on PostgreSQL only changes of
+   * the pets that the transaction has changed and, if it changes the catalogue, of pets and categories in general.
+   */
+  changeInOneTransaction<T>(work: (change: ChangeStep) => Promise<T>): Promise<T>
+  /** The pets that have one of these ids or barcodes. */
+  findStockedPets(ids: readonly bigint[], barcodes: readonly string[]): Promise<StockedPet[]>
   /** Exports yield batches by ascending id, from one snapshot. */
   exportPets(): AsyncIterable<readonly ExportedPet[]>
   exportCategories(): AsyncIterable<readonly Category[]>
@@ -26,6 +26,4 @@ export interface TransferStore {
   exportOrders(): AsyncIterable<readonly OrderRow[]>
   /** Writes a snapshot of everything to a new file, which only its owner can read, and checks the file. */
   backupTo(path: string): Promise<void>
-  /** Absent if other clients can write during an import. */
-  readonly writePause?: WritePause
 }

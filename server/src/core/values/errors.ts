@@ -28,6 +28,8 @@ export type ErrorCode = (typeof ERROR_CODES)[number]
 export interface ErrorDetail {
   /** The index among the changes of the request. */
   readonly index: number
+  /** The line of the file, if the request is an import. */
+  readonly line?: number
   /** Absent if the change names no pet. */
   readonly petId?: bigint
   readonly code: ErrorCode

@@ -295,7 +295,7 @@ function textCodec(schema: TSchema): ValueCodec {
   }: Keywords = IsRefine(schema) ? {} : schema
   const isValid = (value: unknown) =>
     words === undefined
-      ? typeof value === 'string' && value.length >= minLength && isWithinLength(value, maxLength)
+      ? typeof value === 'string' && value.length >= minLength && isCleanText(value, maxLength, NUL)
       : words.includes(value)
   const read = (value: unknown) => (isValid(value) ? value : undefined)
   return {

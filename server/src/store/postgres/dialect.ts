@@ -1,8 +1,10 @@
 import { MAX_LOG_ROWS } from '../../core/stock/decide.ts'
 import { GENERATED_ID_TABLES } from '../../core/transfer/copy.ts'
 import { highestIdSql } from '../generated-ids.ts'
-import { type Columns, type Dialect, type SqlValue, statement } from '../sql.ts'
+import type { Columns, Dialect, SqlValue } from '../sql.ts'
 
+/** An advisory lock that an import holds until its commit. */
+export const IMPORT_LOCK = 0x66696c65n
 /** An advisory lock: exclusive for imports and for changes of categories, shared for changes of pets. The number is arbitrary. */
 export const CATALOG_LOCK = 0x696d706f7274n
 /** The class of the advisory locks of barcodes: the first of the two numbers that name a lock. */
@@ -11,7 +13,6 @@ const SEQUENCES = { orders: 'order_ids', pets: 'pet_ids', categories: 'category_
 
 export const DIALECT = {
   types: { integer: 'BIGINT', text: 'TEXT', boolean: 'BOOLEAN' },
-  nextLogId: `nextval('log_ids')`,
   isLogPruned: 'prunings > 0',
   forUpdate: 'FOR UPDATE',
   skipLocked: 'SKIP LOCKED',
@@ -20,12 +21,12 @@ export const DIALECT = {
     `CROSS JOIN LATERAL (SELECT * FROM ${table} WHERE ${condition} OFFSET 0) AS ${table}`,
   idsInJsonArray: (parameter) =>
     `SELECT CAST(value AS bigint) AS id FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
+  textsInJsonArray: (parameter) =>
+    `SELECT value AS text FROM jsonb_array_elements_text(CAST(CAST(${parameter} AS text) AS jsonb)) AS listed (value)`,
   lastIdSql: (table) =>
     `SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM ${SEQUENCES[table]}`,
   advanceIds: (table) =>
     `SELECT setval('${SEQUENCES[table]}', $1) WHERE $1 >= (SELECT last_value FROM ${SEQUENCES[table]})`,
-  lockCatalog: [statement('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)],
-  jsonObjectFunction: 'json_build_object',
   apiKeyOrderColumn: 'number',
   newIdentity: [
     `SELECT setval('log_ids', coalesce((SELECT max(id) FROM log), 0) + ${MAX_LOG_ROWS})`,

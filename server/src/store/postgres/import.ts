@@ -1,32 +1,49 @@
-import type { ImportDatabase } from '../import-tables.ts'
+import { needsSection } from '../../core/stock/command-table.ts'
+import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import type { StoreClock } from '../sql.ts'
 import type { Connection } from './connection.ts'
-import { runAll } from './session.ts'
-import { decisionStatements, takeLogId } from './stock.ts'
+import { CATALOG_LOCK, IMPORT_LOCK } from './dialect.ts'
+import { decideUntilDone, LOCK_WAIT_SHARE, type Transact } from './stock.ts'
 
 /**
- * The import compares and writes in one transaction. It does not lock stored rows that already match the file. Other clients
- * can change them during the import; such a change counts as later than the import. An adjustment locks all of its pets.
+ * The transaction holds IMPORT_LOCK, which shows other commits that a lock may be held for long, so that they do not wait for it:
+ * see `stockMethods`. It locks each pet that it changes until its end and, from its first change of the catalogue on, the
+ * catalogue.
  */
-export async function openImport(connection: Connection, clock: StoreClock): Promise<ImportDatabase> {
-  const session = await connection.openSeparateSession()
-  await session.run(
-    "SET statement_timeout = 0; SET temp_buffers = '64MB'; SET work_mem = '64MB'; SET enable_seqscan = on",
-  )
+export function importMethods(
+  connection: Connection,
+  clock: StoreClock,
+): Pick<TransferStore, 'changeInOneTransaction'> {
   return {
-    session,
-    dialect: connection.dialect,
-    clock,
-    apply: (tables, write) =>
-      session.writeInTransaction(async () => {
-        await tables.kind.lock(tables)
-        await tables.compareAll()
-        return write()
-      }),
-    writeDecision: (decision) =>
-      session.withSession(async (sql) => {
-        const [first] = await takeLogId(sql)
-        await runAll(sql, decisionStatements(decision, first?.id ?? 1n))
-      }),
+    changeInOneTransaction: async (work) => {
+      const session = await connection.openSeparateSession()
+      const transact: Transact = {
+        statementTimeoutMs: connection.statementTimeoutMs,
+        readThenWrite: (_durability, read, write) =>
+          session.withSession(async (sql) => {
+            const found = await read(sql)
+            await write(sql, found)
+            return found
+          }),
+      }
+      try {
+        return await session.writeInTransaction(async () => {
+          const lockTimeoutMs = Math.floor(LOCK_WAIT_SHARE * connection.statementTimeoutMs)
+          // The statistics do not know the rows that the transaction has written, so the planner would scan whole tables in each step.
+          await session.run(`SET LOCAL lock_timeout = ${lockTimeoutMs}; SET LOCAL enable_seqscan = off`)
+          await session.rows('SELECT pg_advisory_xact_lock($1)', IMPORT_LOCK)
+          return work(async (commands) => {
+            // Later steps lock further barcodes, for which only the lock of the whole catalogue prevents deadlocks.
+            if (needsSection(commands, 'catalog')) {
+              await session.rows('SELECT pg_advisory_xact_lock($1)', CATALOG_LOCK)
+            }
+            const { results } = await decideUntilDone(transact, clock, commands)
+            return results
+          })
+        })
+      } finally {
+        await session.close()
+      }
+    },
   }
 }

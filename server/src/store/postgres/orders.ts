@@ -3,9 +3,11 @@ import { isExpired } from '../../core/orders/order.ts'
 import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
 import type { Command } from '../../core/stock/command.ts'
 import { newOrderCountOf, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
+import { advanceIdsStatements } from '../generated-ids.ts'
 import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from '../order-rows.ts'
 import type { StoreClock } from '../sql.ts'
-import { idArray, parseArrayText } from './dialect.ts'
+import { DIALECT, idArray, parseArrayText } from './dialect.ts'
+import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 
 /** Each row has the time and the ids of new orders. `id` is null if no order was found. */
@@ -40,6 +42,12 @@ export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreC
   const values = [petIds, clock.processTime(), BigInt(newOrderCountOf(commands))]
   if (orderIds.length === 0) return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS, values).execute()
   return sql.unsafe<ReadRow[]>(EXPIRED_HOLDS_AND_NAMED_ORDERS, [...values, idArray(orderIds)]).execute()
+}
+
+/** Before imported orders are written, so that an order that is created meanwhile gets another id. */
+export function skipImportedIds(sql: SQL, commands: readonly Command[]): Promise<unknown> | undefined {
+  const ids = commands.flatMap((command) => (command.type === 'import_order' ? [command.order.id] : []))
+  return ids.length === 0 ? undefined : runAll(sql, advanceIdsStatements(DIALECT, 'orders', ids))
 }
 
 /** Leaves out expired holds of pets that are not locked: such a pet was created after the commit had locked its pets. */

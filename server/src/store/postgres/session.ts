@@ -87,10 +87,6 @@ export class PostgresLongSession implements LongSession {
       throw error
     }
   }
-
-  async analyze(table: string): Promise<void> {
-    await this.run(`ANALYZE ${table}`)
-  }
 }
 
 /** Runs the statements in order, in one round trip. Returns the number of rows that each statement changed. */

@@ -1,5 +1,6 @@
 import type { SQL } from 'bun'
 import type { OrderStore } from '../../core/orders/order-store.ts'
+import type { OrderChanges } from '../../core/orders/orders-draft.ts'
 import { type ResultsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
 import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
 import {
@@ -12,6 +13,7 @@ import {
 } from '../../core/stock/decide.ts'
 import type { InventoryItem, PetStatus } from '../../core/stock/inventory.ts'
 import { type CommitOptions, PetsLockedError, type StockStore } from '../../core/stock/stock-store.ts'
+import { ServiceError } from '../../core/values/errors.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
 import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
@@ -44,6 +46,7 @@ import {
   arrayText,
   columnArrays,
   DIALECT,
+  IMPORT_LOCK,
   idArray,
   insertSql,
   quotedElement,
@@ -51,7 +54,7 @@ import {
   updateSql,
 } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
-import { readOrders, toLockedOrders } from './orders.ts'
+import { readOrders, skipImportedIds, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 import { lockWebhooks } from './webhooks.ts'
@@ -85,9 +88,11 @@ export interface ChangedRow extends SnapshotRow {
 /** Each commit uses a session. In a small pool, commits use at most half of the sessions. */
 const MAX_CONCURRENT_COMMITS = 4
 /** The lock timeout ends before the statement timeout, so that the error names the reason. */
-const LOCK_WAIT_SHARE = 0.9
+export const LOCK_WAIT_SHARE = 0.9
+/** When a caller should retry while an import is running. Nobody knows when it ends. */
+const IMPORT_RETRY_SECONDS = 5
 /** A commit of another instance holds its locks for a much shorter time, so only a long transaction causes this timeout. */
-const BRIEF_LOCK_WAIT_MS = 500
+const BRIEF_LOCK_WAIT_MS = 400
 
 /**
  * The cursor of the stock is a snapshot of PostgreSQL. An increasing number cannot be the cursor: transactions commit in any
@@ -112,22 +117,14 @@ export function stockMethods(
     commands: Commands,
     options: CommitOptions,
   ): Promise<ResultsOf<Commands>> {
-    let readsOrders = needsSection(commands, 'orders')
     for (;;) {
-      const decision = await decideAndWrite(connection, clock, commands, readsOrders, options).catch(
-        (error: unknown) => {
-          // A concurrent commit has just created the same id or barcode. The next attempt finds and locks the new row.
-          if (!isDuplicateKey(error)) throw error
-        },
-      )
-      if (decision === 'expired_holds') {
-        readsOrders = true
-        continue
+      try {
+        const { results } = await decideUntilDone(connection, clock, commands, options, totals.add)
+        return typedResults(commands, results)
+      } catch (error) {
+        // A concurrent commit has just created the same id or barcode. The next attempt finds and locks the new row.
+        if (!isDuplicateKey(error)) throw error
       }
-      if (decision === 'clock_jumped') continue
-      // If there were too many expired holds, this commit has only released some of them. The next attempt decides the commands.
-      totals.add(decision?.orders)
-      if (decision?.isPostponed === false) return typedResults(commands, decision.results)
     }
   }
 
@@ -177,15 +174,44 @@ export function stockMethods(
     },
 
     changeStock: async (commands, options = {}) => {
+      // Commands that have already waited briefly are not kept waiting until the end of an import.
+      const isImporting = options.lockWait === 'full' && (await isImportRunning(connection))
       try {
-        return await commit(commands, options)
+        return await commit(commands, isImporting ? { ...options, lockWait: 'brief' } : options)
       } catch (error) {
-        if (options.lockWait !== 'brief' || !hasState(error, LOCK_TIMEOUT)) throw error
+        if (!hasState(error, LOCK_TIMEOUT)) throw error
+        if (isImporting) throw importRunning(error)
+        if (options.lockWait !== 'brief') throw error
         throw new PetsLockedError(await findLockedPets(connection, petIdsOf(commands)), { cause: error })
       }
     },
 
     orderTotals: totals.read,
+  }
+}
+
+/** The part of a connection that runs the transaction of a commit. */
+export type Transact = Pick<Connection, 'readThenWrite' | 'statementTimeoutMs'>
+
+/** Decides the commands and writes the decision. Calls `onWritten` for each transaction that this takes. */
+export async function decideUntilDone(
+  transact: Transact,
+  clock: StoreClock,
+  commands: readonly SubmittedCommand[],
+  options: CommitOptions = {},
+  onWritten: (orders: OrderChanges | undefined) => void = () => {},
+): Promise<Decision> {
+  let readsOrders = needsSection(commands, 'orders')
+  for (;;) {
+    const decision = await decideAndWrite(transact, clock, commands, readsOrders, options)
+    if (decision === 'expired_holds') {
+      readsOrders = true
+      continue
+    }
+    if (decision === 'clock_jumped') continue
+    onWritten(decision.orders)
+    // If there were too many expired holds, only some of them were released. The next attempt decides the commands.
+    if (!decision.isPostponed) return decision
   }
 }
 
@@ -199,7 +225,7 @@ type Retry = 'expired_holds' | 'clock_jumped'
  * `clock_jumped`: the holds may not have expired.
  */
 async function decideAndWrite(
-  connection: Connection,
+  transact: Transact,
   clock: StoreClock,
   commands: readonly SubmittedCommand[],
   readsOrders: boolean,
@@ -213,8 +239,8 @@ async function decideAndWrite(
   const maxLockWaitMs =
     lockWait === 'brief'
       ? BRIEF_LOCK_WAIT_MS
-      : Math.floor((LOCK_WAIT_SHARE * connection.statementTimeoutMs) / lockCount)
-  const { outcome } = await connection.readThenWrite(
+      : Math.floor((LOCK_WAIT_SHARE * transact.statementTimeoutMs) / lockCount)
+  const { outcome } = await transact.readThenWrite(
     'durable',
     async (sql): Promise<DecidedCommit> => {
       // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
@@ -228,6 +254,7 @@ async function decideAndWrite(
         readsOrders ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
         readsWebhooks ? lockWebhooks(sql) : undefined,
+        skipImportedIds(sql, commands),
       ])
       if (!readsOrders && petRows.some((row) => row.has_expired_holds)) return { outcome: 'expired_holds' }
       onLocked?.()
@@ -344,6 +371,23 @@ const LOCK_PETS = `
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
 function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
   return sql.unsafe<PetRow[]>(LOCK_PETS, [idArray(petIdsOf(commands)), clock.processTime()]).execute()
+}
+
+/** Whether an import of any process holds its locks. */
+async function isImportRunning(connection: Connection): Promise<boolean> {
+  const [row] = await connection.rows<{ running: boolean }>(
+    'SELECT NOT pg_try_advisory_xact_lock_shared($1) AS running',
+    IMPORT_LOCK,
+  )
+  return row?.running === true
+}
+
+function importRunning(cause: unknown): ServiceError {
+  return new ServiceError(
+    'service_unavailable',
+    'an import is running, and until it ends the records that it changes are locked; nothing was changed',
+    { cause, retryAfterSeconds: IMPORT_RETRY_SECONDS },
+  )
 }
 
 /** The pets of this list that another transaction has locked at this moment. */

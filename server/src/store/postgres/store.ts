@@ -18,7 +18,7 @@ import { Reader, SEARCH_BUDGET_MS, searchMethods, workerAddress } from '../worke
 import { Connection } from './connection.ts'
 import { type PostgresSettings, sessionSettings } from './connection-options.ts'
 import { findDamage, findWrongSettings, ReadinessCheck } from './health.ts'
-import { openImport } from './import.ts'
+import { importMethods } from './import.ts'
 import { sharedLimitStore } from './limits.ts'
 import { logMethods } from './log.ts'
 import { migrate } from './migrations.ts'
@@ -80,17 +80,19 @@ export async function openPostgresStore(
     }),
     ...historyMethods(connection),
     ...adjustmentMethods(connection),
-    ...petMethods(connection, clock),
+    ...petMethods(connection),
     ...searchMethods(reader, sqlClock),
     ...orderMethods(connection, sqlClock),
     ...reportMethods(connection),
     ...keyMethods(connection),
     openLimits: async () => new SharedLimits(sharedLimitStore(connection, databaseTime)),
-    ...transferMethods(connection, sqlClock, () => openImport(connection, sqlClock)),
+    ...transferMethods(connection, sqlClock),
+    ...importMethods(connection, sqlClock),
     ...contentMethods(connection),
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
     findDamage: () => findDamage(connection),
     ping: () => readiness.run(),
+    backup: undefined,
     ...clockMethods(connection, databaseClock?.steadyClock, 'the database server'),
     findWrongSettings: () => findWrongSettings(connection, sessionSettings(settings)),
     close: async () => {

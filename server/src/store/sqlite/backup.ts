@@ -19,9 +19,19 @@ import { basename, dirname, join } from 'node:path'
 import { OpenRefused } from '../opening.ts'
 import { missingColumns, needsMigration, newestVersion, requireOwnTables } from '../table-versions.ts'
 import type { Connection } from './connection.ts'
-import { copyBytes, createPrivateFile, lockForServing, realPathOf } from './database-files.ts'
+import {
+  CONTENT_SUFFIXES,
+  copyFile,
+  createPrivateFile,
+  followerMark,
+  lockForServing,
+  realPathOf,
+  removeDatabase,
+  SIDE_SUFFIXES,
+} from './database-files.ts'
 import { DIALECT } from './dialect.ts'
 import { isDamage, isLocked, problemText, temporaryFolder } from './failures.ts'
+import { type Rebuilt, rebuildDatabase } from './log-restore.ts'
 import { columnsOf, VERSIONS, versionOf } from './migrations.ts'
 
 /** Marks a file as a backup. It is read from the header without SQLite, because opening the file in SQLite would change it. */
@@ -112,9 +122,6 @@ function integrityProblem(database: Database): string | undefined {
   return result === 'ok' ? undefined : result
 }
 
-/** The suffixes of side files that hold part of the contents of a database. */
-const CONTENT_SUFFIXES = ['-wal', '-journal']
-const SIDE_SUFFIXES = [...CONTENT_SUFFIXES, '-shm']
 const ROOT_USER = 0
 
 export interface RestoreResult {
@@ -122,13 +129,15 @@ export interface RestoreResult {
   readonly replaced: string | undefined
   /** Whether `petstore serve` or `petstore migrate` has to migrate the restored tables. */
   readonly hasOlderTables: boolean
+  /** `undefined` if the backup was a file. */
+  readonly rebuilt: Rebuilt | undefined
 }
 
 /** The path of the new database once it is complete and checked. While this file exists, the old database cannot be opened. */
 const stagedPath = (path: string) => `${path}.restoring`
 
 /**
- * Replaces the database at `target` by a copy of `backup`, which gets a new identity. The old database is kept under another
+ * Replaces the database at `target` by a copy of `backup`, a file or the folder of a continuous backup, which gets a new identity. The old database is kept under another
  * name. Steps:
  *
  * 1. A copy of the backup is written next to the old database and checked.
@@ -137,11 +146,12 @@ const stagedPath = (path: string) => `${path}.restoring`
  *
  * If the restore is interrupted, either the old database or the staged copy is complete. Running the restore again finishes it.
  */
-export function restoreSqlite(backup: string, target: string): RestoreResult {
-  requireBackup(backup, target)
+export function restoreSqlite(backup: string, target: string, at?: number): RestoreResult {
+  const isContinuous = statSync(backup, { throwIfNoEntry: false })?.isDirectory() === true
+  if (!isContinuous) requireBackup(backup, target)
   const path = realPathOf(target)
   mkdirSync(dirname(path), { recursive: true })
-  const lock = lockForServing(path, 'stop it first')
+  const lock = lockForServing(path, { advice: 'stop it first' })
   try {
     const staged = stagedPath(path)
     const partial = `${staged}.partial`
@@ -150,10 +160,12 @@ export function restoreSqlite(backup: string, target: string): RestoreResult {
     const interruptedAtMs = statSync(staged, { throwIfNoEntry: false })?.mtimeMs
     const second = interruptedAtMs === undefined ? unusedSecond(path) : Math.floor(interruptedAtMs / 1_000)
     let hasOlderTables: boolean
+    let rebuilt: Rebuilt | undefined
     try {
       // SQLite would apply the write-ahead log or journal of an interrupted restore to the new copy.
       removeDatabase(partial)
-      copyDatabase(backup, partial, isBackup(backup) ? [] : CONTENT_SUFFIXES)
+      if (isContinuous) rebuilt = rebuildDatabase(backup, partial, at)
+      else copyDatabase(backup, partial, isBackup(backup) ? [] : CONTENT_SUFFIXES)
       hasOlderTables = adoptCopy(partial, backup)
       copyPermissions(partial, path)
       utimesSync(partial, second, second)
@@ -171,7 +183,7 @@ export function restoreSqlite(backup: string, target: string): RestoreResult {
     }
     renameSync(staged, path)
     sync(dirname(path))
-    return { replaced: existsSync(replaced) ? replaced : undefined, hasOlderTables }
+    return { replaced: existsSync(replaced) ? replaced : undefined, hasOlderTables, rebuilt }
   } finally {
     lock.close()
   }
@@ -190,9 +202,14 @@ export function isBeingRestored(path: string): boolean {
   return findStagedRestore(path) !== undefined
 }
 
-/** Throws if the file is a backup or is being restored: opening the file would change it. */
-export function requireOpenable(databasePath: string): void {
+/** Throws if the file is a backup, follows one or is being restored: opening the file would change it. */
+export function requireOpenable(databasePath: string, mayTakeOver = false): void {
   const path = realPathOf(databasePath)
+  if (existsSync(followerMark(path)) && !mayTakeOver) {
+    throw new OpenRefused(
+      'it follows a backup, so nothing else may change it; petstore serve makes it the database of a service',
+    )
+  }
   const staged = findStagedRestore(path)
   if (staged !== undefined) {
     throw new OpenRefused(
@@ -236,16 +253,12 @@ function requireBackup(backup: string, target: string): void {
   }
 }
 
-function removeDatabase(path: string): void {
-  for (const suffix of ['', ...SIDE_SUFFIXES]) rmSync(path + suffix, { force: true })
-}
-
 /** Copies a database with its side files. Throws if a file changed meanwhile, because the copy would be inconsistent. */
 function copyDatabase(givenSource: string, target: string, sideSuffixes: readonly string[]): void {
   // The side files are next to the real file, not next to a symbolic link.
   const source = realPathOf(givenSource)
   const mayBeServed = sideSuffixes.length > 0 && existsSync(`${source}-serving`)
-  const lock = mayBeServed ? lockForServing(source, 'stop it first') : undefined
+  const lock = mayBeServed ? lockForServing(source, { advice: 'stop it first' }) : undefined
   try {
     const suffixes = ['', ...sideSuffixes]
     const statOf = (suffix: string) => statSync(source + suffix, { throwIfNoEntry: false })
@@ -266,19 +279,6 @@ function copyDatabase(givenSource: string, target: string, sideSuffixes: readonl
   }
 }
 
-/** Only the owner may read the copy, whatever the permissions of the original are. */
-function copyFile(sourcePath: string, targetPath: string): void {
-  createPrivateFile(targetPath, { mustBeNew: true })
-  const source = openSync(sourcePath, 'r')
-  const target = openSync(targetPath, 'r+')
-  try {
-    copyBytes(source, target)
-  } finally {
-    closeSync(source)
-    closeSync(target)
-  }
-}
-
 /** Checks the copy and gives it a new identity. Returns whether its tables need a migration. */
 function adoptCopy(copy: string, backup: string): boolean {
   const refusal = (problem: string) => new OpenRefused(`${backup} ${problem}`)
@@ -296,7 +296,7 @@ function adoptCopy(copy: string, backup: string): boolean {
     const damage = integrityProblem(database)
     if (damage !== undefined) throw refusal(`is damaged (${damage}); use an earlier backup`)
     database.run('PRAGMA application_id = 0')
-    for (const text of [...DIALECT.newIdentity, ...DIALECT.skipIds]) database.run(text)
+    adopt(database)
     // Removes the write-ahead log, so that only one file has to be renamed.
     database.run('PRAGMA journal_mode = DELETE')
     return hasOlderTables
@@ -310,6 +310,18 @@ function adoptCopy(copy: string, backup: string): boolean {
   } finally {
     database?.close()
   }
+}
+
+/** The database is another one from now on: changes after the backup are missing, and their ids must not be used again. */
+function adopt(database: Database): void {
+  for (const text of [...DIALECT.newIdentity, ...DIALECT.skipIds]) database.run(text)
+}
+
+/** Makes the database independent if it has followed a backup. */
+export function takeOver(database: Database, path: string): void {
+  if (!existsSync(followerMark(path))) return
+  database.transaction(() => adopt(database))()
+  rmSync(followerMark(path))
 }
 
 /** Copies the permissions of the old database and, if root restores, its owner: the service may run as another user. */

@@ -5,16 +5,11 @@ import type { LogCursor } from '../../core/stock/log-cursor.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Columns, Durability, LongSession, SqlDatabase, SqlValue, Statement } from '../sql.ts'
 import type { Reader } from '../workers.ts'
-import {
-  copyPermissionsToSideFiles,
-  createPrivateFile,
-  inodeOf,
-  isLost,
-  secondsUntilImportEnds,
-} from './database-files.ts'
+import { copyPermissionsToSideFiles, createPrivateFile, inodeOf, isLost } from './database-files.ts'
 import { DIALECT, LAST_LOG_ID, toSqlite } from './dialect.ts'
 import { isLocked, problemText, toServiceError } from './failures.ts'
 import { freeSpaceCheck } from './free-space.ts'
+import type { LogBackup } from './log-backup.ts'
 import { Checkpointer, FlushQueue, type LogFile, MAX_LOG_BYTES, WalFile } from './write-ahead-log.ts'
 
 /** How long a statement waits for the lock of another process, such as an import. */
@@ -75,6 +70,7 @@ interface ServingOptions {
   /** A worker that can write to the database. */
   readonly checkpointWorker: Reader
   readonly maxLogBytes?: number | undefined
+  readonly backup?: LogBackup | undefined
   readonly minFreeBytes?: number | undefined
 }
 
@@ -164,7 +160,7 @@ export class Connection implements SqlDatabase, LongSession {
    */
   flushInBackground(options: ServingOptions): void {
     const { onFlushFailure, onFileLost, checkpointWorker, disk = WAL_DISK } = options
-    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0 } = options
+    const { maxLogBytes = MAX_LOG_BYTES, minFreeBytes = 0, backup } = options
     this.#wal = disk.openLog(this.#path)
     if (this.#wal === undefined) return
     this.#flushCommitsOfEarlierRun(this.#wal)
@@ -184,7 +180,7 @@ export class Connection implements SqlDatabase, LongSession {
       inode: inodeOf(this.#path),
       onFileLost,
       queue,
-      checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes),
+      checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes, backup),
       disk,
       requireFreeSpace: freeSpaceCheck(this.#path, minFreeBytes),
     }
@@ -332,9 +328,6 @@ export class Connection implements SqlDatabase, LongSession {
     }
   }
 
-  /** SQLite needs no statistics on temporary tables. */
-  async analyze(): Promise<void> {}
-
   async commit(statements: readonly Statement[], durability?: Durability): Promise<number[]> {
     const work = () => statements.map(({ text, values }) => this.#statements.get(text).run(...values).changes)
     const isChange = (changes: readonly number[]) => changes.some((count) => count > 0)
@@ -417,6 +410,27 @@ export class Connection implements SqlDatabase, LongSession {
       throw toServiceError(error, this.#path)
     } finally {
       this.#version++
+    }
+  }
+
+  /**
+   * Flushes the pages that the current transaction has already written, off the event loop, so that its commit is short. Outside the
+   * service, nothing waits for the event loop.
+   */
+  async flushWritten(): Promise<void> {
+    if (this.#serviceQueue === undefined) return
+    this.#wal ??= WalFile.open(this.#path)
+    await this.#wal?.flush()
+  }
+
+  /** Shortens the write-ahead log after a large commit. In the service, its Checkpointer does so. */
+  async shrinkLog(): Promise<void> {
+    if (this.#serviceQueue !== undefined) return
+    try {
+      await this.run('PRAGMA wal_checkpoint(PASSIVE)')
+      await this.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    } catch {
+      // The commit is already on disk. Later commits reuse the space of the write-ahead log.
     }
   }
 
@@ -513,7 +527,7 @@ export class Connection implements SqlDatabase, LongSession {
         return work()
       } catch (error) {
         if (!isLocked(error)) throw toServiceError(error, this.#path)
-        if (performance.now() >= timeoutStart() + LOCK_TIMEOUT_MS) throw lockedError(error, this.#path)
+        if (performance.now() >= timeoutStart() + LOCK_TIMEOUT_MS) throw toServiceError(error, this.#path)
         await Bun.sleep(LOCK_RETRY_MS)
       }
     }
@@ -533,18 +547,6 @@ export class Connection implements SqlDatabase, LongSession {
     this.#lastLockedAt = Number.NEGATIVE_INFINITY
     return result
   }
-}
-
-/** If an import holds the lock, the error says when writes will work again. */
-function lockedError(error: unknown, path: string): unknown {
-  const seconds = secondsUntilImportEnds(path)
-  const plainError = toServiceError(error, path)
-  if (seconds === undefined || !(plainError instanceof ServiceError)) return plainError
-  return new ServiceError(
-    'service_unavailable',
-    `an import is running and needs about ${seconds} s more; until then only reads work`,
-    { cause: plainError.cause, retryAfterSeconds: seconds },
-  )
 }
 
 /** Caches all prepared statements. bun:sqlite caches at most twenty. */

@@ -10,15 +10,11 @@ import {
   readlinkSync,
   readSync,
   realpathSync,
-  renameSync,
   rmSync,
   statSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { WritePause } from '../../core/transfer/transfer-store.ts'
-import { SECOND } from '../../core/values/clock.ts'
 import { OpenRefused } from '../opening.ts'
 import { isLocked } from './failures.ts'
 
@@ -28,11 +24,9 @@ const PERMISSION_BITS = 0o777
 const SERVING_LOCK_TIMEOUT_MS = 200
 /** The offset in a SQLite file of the number that PRAGMA user_version sets. */
 const USER_VERSION_OFFSET = 60
-/**
- * An import announces its expected end in a file. A killed import leaves the file behind, so it is ignored this long after that
- * end.
- */
-const STALE_AFTER_MS = 60 * SECOND
+/** The suffixes of side files that hold part of the contents of a database. */
+export const CONTENT_SUFFIXES = ['-wal', '-journal']
+export const SIDE_SUFFIXES = [...CONTENT_SUFFIXES, '-shm']
 /** Linux follows at most this many symbolic links, one after the other. */
 const MAX_LINKS = 40
 
@@ -135,7 +129,10 @@ export function copyPermissionsToSideFiles(path: string): void {
  */
 export function lockForServing(
   path: string,
-  advice = 'stop that process, or choose another database with DATABASE_URL',
+  {
+    text = 'another process serves this database',
+    advice = 'stop that process, or choose another database with DATABASE_URL',
+  } = {},
 ): { close(): void } {
   const lockPath = `${realPathOf(path)}-serving`
   if (!existsSync(lockPath)) createLockFile(lockPath, path)
@@ -159,10 +156,15 @@ export function lockForServing(
         { cause: error },
       )
     }
-    throw new OpenRefused(`another process serves this database${pidIn(lockPath)}; ${advice}`, {
+    throw new OpenRefused(`${text}${pidIn(lockPath)}; ${advice}`, {
       cause: error,
     })
   }
+}
+
+/** The file next to a database that follows a continuous backup. A service that takes over removes it. */
+export function followerMark(path: string): string {
+  return `${path}-following`
 }
 
 /** Whether a service runs on the database at `path`. */
@@ -180,7 +182,9 @@ export function isServiceRunning(path: string): boolean {
 /** The path of the write-ahead log, if it was deleted while a service runs. Opening the database would create another log. */
 export function deletedWriteAheadLogOf(path: string): string | undefined {
   const logPath = `${realPathOf(path)}-wal`
-  return isServiceRunning(path) && !existsSync(logPath) ? logPath : undefined
+  // A follower holds the lock of a service, too.
+  if (existsSync(logPath) || existsSync(followerMark(path))) return undefined
+  return isServiceRunning(path) ? logPath : undefined
 }
 
 /** If root creates the lock file, the file gets the owner of the database. Otherwise the service could not use it. */
@@ -200,33 +204,19 @@ function pidIn(lockPath: string): string {
   return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
 }
 
-/**
- * The file in which an import announces when it expects to end. It is not a row of the database, because other connections
- * cannot read a row before the import commits.
- */
-const announcementPath = (path: string) => `${realPathOf(path)}-importing`
-
-export function newWritePause(path: string): WritePause {
-  return {
-    isServiceRunning: () => isServiceRunning(path),
-    announce: (seconds) => {
-      const file = announcementPath(path)
-      // The rename is atomic, so the service never reads an incomplete file.
-      writeFileSync(`${file}.new`, JSON.stringify({ endsAt: Date.now() + seconds * SECOND }))
-      renameSync(`${file}.new`, file)
-    },
-    withdraw: () => rmSync(announcementPath(path), { force: true }),
+/** Only the owner may read the copy, whatever the permissions of the original are. */
+export function copyFile(sourcePath: string, targetPath: string): void {
+  createPrivateFile(targetPath, { mustBeNew: true })
+  const source = openSync(sourcePath, 'r')
+  const target = openSync(targetPath, 'r+')
+  try {
+    copyBytes(source, target)
+  } finally {
+    closeSync(source)
+    closeSync(target)
   }
 }
 
-/** The seconds until the announced end of an import, at least 1; `undefined` if no import is announced. */
-export function secondsUntilImportEnds(path: string): number | undefined {
-  try {
-    const { endsAt }: { endsAt?: unknown } = JSON.parse(readFileSync(announcementPath(path), 'utf8'))
-    if (typeof endsAt !== 'number') return undefined
-    const leftMs = endsAt - Date.now()
-    return leftMs < -STALE_AFTER_MS ? undefined : Math.max(1, Math.ceil(leftMs / SECOND))
-  } catch {
-    return undefined
-  }
+export function removeDatabase(path: string): void {
+  for (const suffix of ['', ...SIDE_SUFFIXES]) rmSync(path + suffix, { force: true })
 }

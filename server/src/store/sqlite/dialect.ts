@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings, Statement as SqliteStatement } from 'bun:sqlite'
 import { GENERATED_ID_TABLES, type GeneratedIdTable } from '../../core/transfer/copy.ts'
-import { highestIdSql, SKIPPED_ID_COUNT } from '../generated-ids.ts'
+import { highestGeneratedId, highestIdSql, SKIPPED_ID_COUNT } from '../generated-ids.ts'
 import type { Dialect, Statement } from '../sql.ts'
 
 /** The id of the last row that was ever written to the log, even if it was pruned: ids are never reused. */
@@ -8,7 +8,6 @@ export const LAST_LOG_ID = '(SELECT max(coalesce((SELECT max(id) FROM log), 0), 
 
 export const DIALECT: Dialect = {
   types: { integer: 'INTEGER', text: 'TEXT', boolean: 'INTEGER' },
-  nextLogId: `${LAST_LOG_ID} + row_number() OVER ()`,
   isLogPruned: 'pruned_up_to > 0',
   // A SQLite file has one writer at a time.
   forUpdate: '',
@@ -16,10 +15,9 @@ export const DIALECT: Dialect = {
   indexedBy: (index) => `INDEXED BY ${index}`,
   joinByIndex: (table, condition) => `CROSS JOIN ${table} ON ${condition}`,
   idsInJsonArray: (parameter) => `SELECT value AS id FROM json_each(${parameter})`,
+  textsInJsonArray: (parameter) => `SELECT value AS text FROM json_each(${parameter})`,
   lastIdSql: (table) => `SELECT ${table} FROM last_ids`,
   advanceIds: (table) => `UPDATE last_ids SET ${table} = $1 WHERE ${table} < $1`,
-  lockCatalog: [],
-  jsonObjectFunction: 'json_object',
   apiKeyOrderColumn: 'rowid',
   newIdentity: [
     'UPDATE log_state SET identity = lower(hex(randomblob(8)))',
@@ -62,12 +60,12 @@ export function findAll<Key extends SQLQueryBindings, Row, Value>(
 /** Finds ids for new rows, inside a commit. */
 export function idGenerator(database: Database, table: GeneratedIdTable) {
   const findLast = database.query<{ last: bigint }, []>(`SELECT ${table} AS last FROM last_ids`)
-  const setLast = database.query<unknown, [bigint]>(`UPDATE last_ids SET ${table} = ?`)
+  const advanceTo = database.query<unknown, [bigint]>(toSqlite(DIALECT.advanceIds(table)))
   const findUsed = database.query<unknown, [bigint, bigint]>(
     `SELECT 1 FROM ${table} WHERE id BETWEEN ? AND ? LIMIT 1`,
   )
   return {
-    /** The first `count` unused ids after the last generated id. Reserves none: the commit must call `setLast`. */
+    /** The first `count` unused ids after the last generated id. Reserves none: the commit must call `advance`. */
     findUnused: (count: number): bigint[] => {
       const ids: bigint[] = []
       if (count === 0) return ids
@@ -79,6 +77,7 @@ export function idGenerator(database: Database, table: GeneratedIdTable) {
       }
       return ids
     },
-    setLast: (id: bigint): void => void setLast.run(id),
+    /** Makes generated ids start above these ids. */
+    advance: (ids: Iterable<bigint>): void => void advanceTo.run(highestGeneratedId(ids)),
   }
 }

@@ -66,7 +66,7 @@ export function readinessCheck(
 }
 
 /** Rejects if the work does. */
-async function finishesWithin(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
+export async function finishesWithin(timeoutMs: number, work: Promise<unknown>): Promise<boolean> {
   const timeout = Promise.withResolvers<boolean>()
   // A timer that is left running would keep a command alive until it fires.
   const timer = setTimeout(() => timeout.resolve(false), timeoutMs)

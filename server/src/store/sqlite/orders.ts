@@ -35,6 +35,6 @@ export function orderReader(database: Database) {
       return { now, orders, expiredHolds, newIds: orderIdGenerator.findUnused(newOrderCountOf(commands)) }
     },
 
-    setLastId: orderIdGenerator.setLast,
+    advanceIds: orderIdGenerator.advance,
   }
 }

@@ -9,6 +9,7 @@ import {
 } from '../search.ts'
 import type { SqlValue } from '../sql.ts'
 import { answerRequests, type ReaderParts, type ReaderPort } from '../workers.ts'
+import { openBackupFolder } from './backup-folder.ts'
 import {
   CACHE_PAGES,
   LOCK_TIMEOUT_MS,
@@ -20,6 +21,8 @@ import {
 } from './connection.ts'
 import { DIALECT } from './dialect.ts'
 import { toServiceError } from './failures.ts'
+import { LogCopy } from './log-copy.ts'
+import { CHECKPOINT } from './write-ahead-log.ts'
 
 const CHANGED_PETS = `
   SELECT changed.pet_id AS id, ${INDEXED_COLUMNS}
@@ -30,14 +33,18 @@ export interface SqliteReaderData {
   readonly path: string
   /** Lets statements copy the write-ahead log into the database. */
   readonly copiesLog?: boolean
+  /** Where the log is copied to, and an open descriptor of the database. */
+  readonly backup?: { readonly folder: string; readonly databaseFile: number } | undefined
   /** See `OpenOptions.readerStartSignal`. */
   readonly startSignal?: Int32Array<SharedArrayBuffer> | undefined
 }
 
 /** Runs in the reader worker. A test passes the port of a simulated worker. */
-export function answerReads({ path, copiesLog = false }: SqliteReaderData, port?: ReaderPort): void {
+export function answerReads({ path, copiesLog = false, backup }: SqliteReaderData, port?: ReaderPort): void {
   const searchConnection = new ReadConnection(path)
   const statementConnection = new ReadConnection(path, { copiesLog })
+  const logCopy =
+    backup && new LogCopy({ ...backup, databasePath: path, folder: openBackupFolder(backup.folder) })
   const reads = {
     search: new PetSearch({
       dialect: DIALECT,
@@ -45,7 +52,18 @@ export function answerReads({ path, copiesLog = false }: SqliteReaderData, port?
       snapshot: () => searchConnection.snapshot(),
     }),
     rows: ({ text, values }) => statementConnection.rows(text, ...values),
+    log: async (step) => {
+      switch (step) {
+        case 'copy':
+          return logCopy?.copy()
+        case 'restart':
+          return logCopy?.restartLog(() => statementConnection.rows(CHECKPOINT))
+        case 'discard':
+          return logCopy?.discard()
+      }
+    },
     close: async () => {
+      logCopy?.close()
       searchConnection.close()
       statementConnection.close()
     },

@@ -114,7 +114,7 @@ function isChange({ records, entries, answers, webhooks }: Decision): boolean {
 }
 
 /** Returns a function that decides commands and writes the decision, inside a commit. */
-function commandDecider(connection: Connection, clock: Clock) {
+export function commandDecider(connection: Connection, clock: Clock) {
   const { database } = connection
   const answers = answerTable(database)
   const orders = orderReader(database)
@@ -146,8 +146,6 @@ function commandDecider(connection: Connection, clock: Clock) {
     answers.add(decision.answers)
     writeDecision(decision, firstLogId)
     if (decision.webhooks !== undefined) runAll(database, webhookStatements(decision.webhooks))
-    const lastOrder = decision.orders?.added.at(-1)
-    if (lastOrder !== undefined) orders.setLastId(lastOrder.id)
     return decision
   }
 }

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { LimitLedger } from '../../core/limits/rate-windows.ts'
@@ -17,13 +17,14 @@ import type { Store } from '../store.ts'
 import { contentMethods, transferMethods } from '../transfer.ts'
 import { webhookMethods } from '../webhooks.ts'
 import { Reader, type ReaderWorker, searchMethods, workerAddress } from '../workers.ts'
-import { backUp, requireOpenable, saveLostDatabase } from './backup.ts'
+import { backUp, requireOpenable, saveLostDatabase, takeOver } from './backup.ts'
 import { Connection, type Disk } from './connection.ts'
-import { lockForServing, newWritePause, realPathOf } from './database-files.ts'
+import { lockForServing, realPathOf } from './database-files.ts'
 import { toSqlite } from './dialect.ts'
 import { damageAtStart, findDamage, readinessCheck } from './health.ts'
-import { openImport } from './import.ts'
+import { importMethods } from './import.ts'
 import { logMethods } from './log.ts'
+import { LogBackup } from './log-backup.ts'
 import { migrate } from './migrations.ts'
 import type { SqliteReaderData } from './read-connection.ts'
 import { stockMethods } from './stock.ts'
@@ -38,10 +39,10 @@ interface SqliteOptions extends Partial<OpenOptions> {
 export function openSqliteStore(givenPath: string, options: SqliteOptions = {}): Store {
   // If the given path is a symbolic link, SQLite keeps the write-ahead log next to the real file.
   const path = realPathOf(givenPath)
-  requireOpenable(path)
+  requireOpenable(path, options.exclusive)
   /** The path at which new connections find the contents: that of a copy if the file is gone. */
   let readablePath = path
-  const { connection, lock } = openFile(path, options, (copy) => {
+  const { connection, lock, backup } = openFile(path, options, (copy) => {
     readablePath = copy
   })
   const steadyClock = openSteadyClock(connection)
@@ -81,7 +82,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...adjustmentMethods(reader),
     listRecentHistory,
     listPetEdits,
-    ...petMethods(connection, now),
+    ...petMethods(connection),
     ...searchMethods(reader, clock),
     ...orders,
     listAvailability,
@@ -91,17 +92,19 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),
     openLimits: (limitClock) => LimitLedger.open(ledgerStore(connection), limitClock),
-    ...transferMethods(connection, clock, () => openImport(connection, clock)),
+    ...transferMethods(connection, clock),
+    ...importMethods(connection, now),
     ...contentMethods(connection),
     backupTo: (backupPath) => backUp(connection, backupPath),
-    writePause: newWritePause(path),
     findDamage: () => findDamage(connection),
     ...clockMethods(connection, options.clock === undefined ? steadyClock : undefined, 'this machine'),
     findWrongSettings: async () => [],
     ping,
+    backup: backup?.log,
     close: async () => {
       await reader.close()
       await connection.close()
+      backup?.close()
       lock?.close()
     },
   }
@@ -119,8 +122,9 @@ function openFile(path: string, options: SqliteOptions, onSaved: (copy: string) 
     }
     connection = Connection.open(path)
     migrate(connection.database, options.tables ?? 'migrate')
-    if (lock !== undefined) flushInBackground(connection, path, options, onSaved)
-    return { connection, lock }
+    if (lock !== undefined) takeOver(connection.database, path)
+    const backup = lock && serve(connection, path, options, onSaved)
+    return { connection, lock, backup }
   } catch (error) {
     lock?.close()
     connection?.database.close()
@@ -129,13 +133,17 @@ function openFile(path: string, options: SqliteOptions, onSaved: (copy: string) 
 }
 
 /** Calls `onSaved` with the path of the copy when the file is lost and its contents were saved. */
-function flushInBackground(
+function serve(
   connection: Connection,
   path: string,
   options: SqliteOptions,
   onSaved: (copy: string) => void,
-): void {
-  const { startReader = startReaderWorker } = options
+) {
+  const { startReader = startReaderWorker, backupFolder } = options
+  const backup =
+    backupFolder === undefined ? undefined : { folder: backupFolder, databaseFile: openSync(path, 'r') }
+  const checkpointWorker = new Reader(() => startReader({ path, copiesLog: true, backup }))
+  const log = backup && new LogBackup(checkpointWorker, backup.folder)
   connection.flushInBackground({
     disk: options.disk,
     onFlushFailure: options.onFlushFailure ?? (() => {}),
@@ -144,10 +152,12 @@ function flushInBackground(
       if (copy !== undefined) onSaved(copy)
       return copy !== undefined
     },
-    checkpointWorker: new Reader(() => startReader({ path, copiesLog: true })),
+    checkpointWorker,
     maxLogBytes: options.maxLogBytes,
     minFreeBytes: options.minFreeBytes,
+    backup: log,
   })
+  return { log, close: () => backup && closeSync(backup.databaseFile) }
 }
 
 function startReaderWorker(workerData: SqliteReaderData): Worker {

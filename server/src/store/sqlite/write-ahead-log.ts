@@ -2,15 +2,28 @@ import { closeSync, existsSync, fdatasync, fdatasyncSync, fstatSync, openSync, r
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Reader } from '../workers.ts'
 import { copyBytes, isLost } from './database-files.ts'
+import type { LogBackup } from './log-backup.ts'
 
 /** The format of the file: https://sqlite.org/fileformat2.html#walformat */
-const HEADER_BYTES = 32
+export const HEADER_BYTES = 32
 const PAGE_SIZE_OFFSET = 8
-/** Random numbers that change with every restart of the log. Each frame repeats them. */
-const SALTS_OFFSET = 16
+/** Random numbers that change with every restart of the log. The first one grows by one. Each frame repeats them. */
+export const SALTS_OFFSET = 16
 const SALTS_BYTES = 8
-const FRAME_HEADER_BYTES = 24
+export const FRAME_HEADER_BYTES = 24
 const FRAME_SALTS_OFFSET = 8
+
+export function frameBytesOf(header: Buffer): number {
+  return FRAME_HEADER_BYTES + header.readUInt32BE(PAGE_SIZE_OFFSET)
+}
+
+export function saltsOf(header: Buffer): Buffer {
+  return header.subarray(SALTS_OFFSET, SALTS_OFFSET + SALTS_BYTES)
+}
+
+export function saltsOfFrame(frame: Buffer): Buffer {
+  return frame.subarray(FRAME_SALTS_OFFSET, FRAME_SALTS_OFFSET + SALTS_BYTES)
+}
 
 /**
  * Flushes the write-ahead log of an open database. SQLite keeps using the same file while this process has a connection open:
@@ -65,12 +78,11 @@ export class WalFile {
     // An empty file has no header.
     const headerLength = readSync(this.#descriptor, this.#header, 0, HEADER_BYTES, 0)
     this.#header.fill(0, headerLength)
-    const frameBytes = FRAME_HEADER_BYTES + this.#header.readUInt32BE(PAGE_SIZE_OFFSET)
+    const frameBytes = frameBytesOf(this.#header)
     const frame = Math.max(0, Math.floor((bytes - HEADER_BYTES) / frameBytes))
     const position = HEADER_BYTES + frame * frameBytes + FRAME_SALTS_OFFSET
     const length = readSync(this.#descriptor, this.#frameSalts, 0, SALTS_BYTES, position)
-    const salts = this.#header.subarray(SALTS_OFFSET, SALTS_OFFSET + SALTS_BYTES)
-    return length === SALTS_BYTES && this.#frameSalts.equals(salts)
+    return length === SALTS_BYTES && this.#frameSalts.equals(saltsOf(this.#header))
   }
 
   /** Whether this file still has its name. */
@@ -213,10 +225,14 @@ function newGroup(logEndBefore: bigint): CommitGroup {
   return { logEndBefore, flushed: promise, resolve, reject }
 }
 
+/** Copies as much as possible without waiting for readers or other writers. */
+export const CHECKPOINT = 'PRAGMA wal_checkpoint(PASSIVE)'
 /** A checkpoint starts when the log is longer than this. */
 export const MAX_LOG_BYTES = 16 * 1024 * 1024
 /** If a reader keeps SQLite from restarting the log, the next checkpoint starts after this part of MAX_LOG_BYTES. */
 const RETRY_PART = 1 / 8
+/** While the folder of the backup fails, the log may have this many times its usual length. */
+const MAX_UNCOPIED_PART = 8
 /**
  * The last step of a checkpoint starts after a step that copied fewer pages than this, or when the log is twice as long as it
  * should be. Writes wait during the last step, so it should take only milliseconds.
@@ -233,16 +249,23 @@ export class Checkpointer {
   readonly #worker: Reader
   readonly #file: Pick<LogFile, 'isLongerThan'>
   readonly #maxBytes: number
+  readonly #backup: LogBackup | undefined
   /** The next checkpoint starts when the log is longer than this. */
   #startsAtBytes: number
   #runningCheckpoint: Promise<void> | undefined
   #lastStep: Promise<unknown> | undefined
 
   /** The worker must be able to write to the database. */
-  constructor(worker: Reader, file: Pick<LogFile, 'isLongerThan'>, maxBytes: number) {
+  constructor(
+    worker: Reader,
+    file: Pick<LogFile, 'isLongerThan'>,
+    maxBytes: number,
+    backup?: LogBackup | undefined,
+  ) {
     this.#worker = worker
     this.#file = file
     this.#maxBytes = maxBytes
+    this.#backup = backup
     this.#startsAtBytes = maxBytes
   }
 
@@ -265,26 +288,47 @@ export class Checkpointer {
 
   async close(): Promise<void> {
     await this.#runningCheckpoint
+    await this.#backup?.copyLast()
     await this.#worker.close()
   }
 
   async #run(): Promise<void> {
+    if (await this.#isBackedUp()) await this.#checkpoint()
+    while (this.#file.isLongerThan(this.#startsAtBytes)) this.#startsAtBytes += this.#maxBytes * RETRY_PART
+  }
+
+  /** The log must not be restarted before it is copied, unless the folder of the backup has failed for too long. */
+  async #isBackedUp(): Promise<boolean> {
+    if (this.#backup === undefined) return true
+    try {
+      await this.#backup.copy()
+      return true
+    } catch {
+      if (!this.#file.isLongerThan(MAX_UNCOPIED_PART * this.#maxBytes)) return false
+      await this.#backup.discard()
+      return true
+    }
+  }
+
+  async #checkpoint(): Promise<void> {
     let copiedBefore = 0
-    while (!this.#file.isLongerThan(2 * this.#maxBytes)) {
+    // The first step is never the last one: after an import, it copies a log that is many times as long as it should be.
+    do {
       const copied = await this.#copyLog()
       if (copied - copiedBefore < SHORT_STEP_PAGES) break
       copiedBefore = copied
-    }
-    this.#lastStep = this.#copyLog()
+    } while (!this.#file.isLongerThan(2 * this.#maxBytes))
+    // Leaves less to copy while writes wait. If it fails, SQLite does not restart the log.
+    await this.#backup?.copy().catch(() => {})
+    this.#lastStep = this.#backup === undefined ? this.#copyLog() : this.#backup.restartLog()
     await this.#lastStep
     this.#lastStep = undefined
-    while (this.#file.isLongerThan(this.#startsAtBytes)) this.#startsAtBytes += this.#maxBytes * RETRY_PART
   }
 
   /** Resolves to the number of pages of the log that are in the database. */
   async #copyLog(): Promise<number> {
     try {
-      const [row] = await this.#worker.rows<{ checkpointed: bigint }>('PRAGMA wal_checkpoint(PASSIVE)')
+      const [row] = await this.#worker.rows<{ checkpointed: bigint }>(CHECKPOINT)
       return Number(row?.checkpointed ?? 0n)
     } catch {
       // The disk may be full. Nothing is lost, and the next checkpoint copies the log.

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { openSqliteStore } from '../../../src/store/sqlite/store.ts'
 import { petstore } from '../../cli/petstore.ts'
 import { change, pet } from '../../store/plain-rows.ts'
+import { addPets } from '../../support/add-pets.ts'
 import { stockOf } from '../../support/whole-store.ts'
 import { ALL_READ, FaultyShop } from './faulty-shop.ts'
 
@@ -97,7 +98,7 @@ describe('when the database file is deleted while the service runs', () => {
       exclusive: true,
       onFileLost: ({ message }) => losses.push(message),
     })
-    await store.addPets([pet(1n, 1)])
+    await addPets(store, [pet(1n, 1)])
     rmSync(folder, { recursive: true })
     writeFileSync(folder, 'not a folder')
     const temporary = join(shop.folder, 'temporary')

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openStore } from '../../../src/store/open-store.ts'
 import { petstore } from '../../cli/petstore.ts'
 import { serve } from '../../cli/running-petstore.ts'
+import { addPets } from '../../support/add-pets.ts'
 
 setDefaultTimeout(120_000)
 
@@ -33,7 +34,7 @@ describe('a database is private to its owner', () => {
     const before = process.umask(mask)
     try {
       const store = await openStore(`sqlite:${path}`, { tables: 'migrate' })
-      await store.addPets([{ id: 1n, name: 'a', categoryId: 1n, status: 'sold', quantity: 1 }])
+      await addPets(store, [{ id: 1n, name: 'a', categoryId: 1n, status: 'sold', quantity: 1 }])
       expect(modes()).toEqual({ 'petstore.db': '600', 'petstore.db-shm': '600', 'petstore.db-wal': '600' })
       await store.backupTo(join(folder, 'backup.db'))
       expect(modeOf(join(folder, 'backup.db'))).toBe('600')

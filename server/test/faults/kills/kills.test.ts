@@ -90,9 +90,9 @@ async function onTwoInstances(): Promise<Instances> {
   return Instances.start(database.url, 2)
 }
 
-/** The response to the n-th change. */
-const made = (count: number) =>
-  `200 {"items":[{"petId":1,"quantity":${count},"status":"available"},{"petId":2,"quantity":${3 * count},"status":"available"}]}`
+/** The part of the response to the n-th change that has its items. */
+const itemsAfter = (count: number) =>
+  `"items":[{"petId":1,"quantity":${count},"status":"available"},{"petId":2,"quantity":${3 * count},"status":"available"}]`
 
 describe.each([
   ['SQLite', onSqlite],
@@ -114,7 +114,9 @@ describe.each([
       await instances.start()
       const after = await Promise.all(instances.askAtOnce(key))
       const answered = before.filter((answer) => answer !== undefined)
-      expect(new Set([...answered, ...after])).toEqual(new Set([made(index + 1)]))
+      const [answer, ...others] = new Set([...answered, ...after])
+      expect([answer, others]).toEqual([expect.stringContaining(itemsAfter(index + 1)), []])
+      expect(answer).toStartWith('200 ')
     }
     expect(await instances.changesMade()).toEqual([3, 3])
   })

@@ -1,4 +1,4 @@
-import { memo, useEffect, useLayoutEffect, useRef, useState } from 'preact/compat'
+import { memo, useLayoutEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import type { EditState } from '../data/stock/stock-editor.ts'
 import { petName, type StockRow } from '../data/stock/stock-model.ts'
@@ -197,18 +197,13 @@ function QuantityField(props: Props & { readonly title: string | undefined }) {
     },
     [],
   )
-  useEffect(() => {
-    field.current?.setCustomValidity(
-      change === undefined ? 'Enter a whole number of 0 or more, or how many more or fewer: +12, -3.' : '',
-    )
-  }, [change])
-
   const type = (text: string) => {
     if (draft === undefined) seen.current = row
     actions.onTyping(petId)
     setDraft(text)
   }
   const discard = () => {
+    field.current?.setCustomValidity('')
     setDraft(undefined)
     actions.onTyping(undefined)
   }
@@ -224,8 +219,12 @@ function QuantityField(props: Props & { readonly title: string | undefined }) {
     setDraft(draft)
     actions.goTo(petId)
   }
+  const explain = () => {
+    field.current?.setCustomValidity('Enter a whole number of 0 or more, or how many more or fewer: +12, -3.')
+    field.current?.reportValidity()
+  }
   const leave = (step: 1 | -1) => {
-    if (change === undefined) return void field.current?.reportValidity()
+    if (change === undefined) return explain()
     // Saves the quantity, also in the last row.
     field.current?.blur()
     actions.goTo(petId, step)
@@ -261,7 +260,10 @@ function QuantityField(props: Props & { readonly title: string | undefined }) {
       onClick={({ currentTarget }) => {
         if (draft === undefined) currentTarget.select()
       }}
-      onChange={({ currentTarget }) => type(currentTarget.value)}
+      onChange={({ currentTarget }) => {
+        currentTarget.setCustomValidity('')
+        type(currentTarget.value)
+      }}
       onKeyDown={onKeyDown}
       onBlur={() => {
         // If another window has the focus, the field gets it back later.

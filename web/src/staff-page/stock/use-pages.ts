@@ -5,7 +5,7 @@ import { useSession } from '../session/session-context.ts'
 import type { ShownRows } from './use-shown-rows.ts'
 
 /** A browser draws this many fields without a pause. */
-export const PAGE_SIZE = 200
+export const PAGE_SIZE = 100
 
 /** The page of the table that is shown, and the way to a row on any page. */
 export function usePages({ rows, latest, search, loadMore }: ShownRows) {

@@ -141,7 +141,7 @@ test('more than 1,000 pets are several adjustments, and a lost answer is asked f
   expect(keys(second.page)[0]).toBe(keys(first.page)[1] ?? null)
   expect(new Set([...keys(first.page), ...keys(second.page)]).size).toBe(3)
   const { json } = await service().call('GET', '/inventory/1500/history')
-  expect(json).toMatchObject([{ before: 10, after: 11, reason: 'counted' }])
+  expect(json).toMatchObject([{ before: 10, after: 11, reason: 'counted' }, { before: 0 }])
   expect(await inStock(2_200n)).toBe(11)
 })
 

@@ -37,7 +37,10 @@ test('the same pet adds up, and all of it is one request that the history explai
   expect(delivery.received.get()).toMatchObject({ pieces: 12, reference: 'PO-1043' })
   expect(shelf.texts.size).toBe(0)
   const { json } = await service().call('GET', '/inventory/1/history')
-  expect(json).toMatchObject([{ before: 10, after: 17, reason: 'received', reference: 'PO-1043' }])
+  expect(json).toMatchObject([
+    { before: 10, after: 17, reason: 'received', reference: 'PO-1043' },
+    { before: 0 },
+  ])
   delivery.add(3n, 1)
   expect(delivery.received.get()).toBeUndefined()
 })

@@ -47,6 +47,7 @@ test('2,500 pets are changed by three requests and back by three, and the histor
   expect(json).toMatchObject([
     { before: 7, after: 10, reason: 'correction', reference: 'shelf 4' },
     { before: 10, after: 7, reason: 'counted', reference: 'shelf 4' },
+    { before: 0 },
   ])
 })
 

@@ -62,10 +62,10 @@ describe('a file', () => {
 
   test.each([
     ['', 'is empty'],
-    ['hello\n', 'has no column names'],
-    ['petId,name\n1,A\n', 'status, quantity are missing'],
-    ['petId,name,category_id,status,quantity\n', 'did you mean categoryId?'],
-    ['PK\x03\x04', 'is a spreadsheet workbook, not a CSV file; save it as CSV'],
+    ['hello\n', 'lacks name, status, quantity'],
+    ['petId,name\n1,A\n', 'lacks status, quantity'],
+    ['petId,name,categoryIdd,status,quantity\n', 'did you mean categoryId?'],
+    ['PK\x03\x04', 'is a spreadsheet workbook; save it as CSV'],
     ['P\0\0', 'is not text'],
   ])('that begins with %p is refused', (text, words) => {
     expect(() => read(text)).toThrow(words)
