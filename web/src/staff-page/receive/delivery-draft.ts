@@ -4,7 +4,6 @@ import { Observable } from '../data/observable.ts'
 import { MAX_CHANGES, type QuantityChange } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
-import type { UndoHistory, UndoStep } from '../data/stock/undo-history.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
 import { isImplausible } from '../quantity/typed-change.ts'
 import type { KeyOwner } from '../session/session.ts'
@@ -25,7 +24,6 @@ export interface Received {
   readonly pieces: number
   readonly reference: string | undefined
   readonly changes: readonly QuantityChange[]
-  readonly step: UndoStep | undefined
 }
 
 const FORMAT: DraftFormat<number, DeliveryHead> = {
@@ -42,11 +40,9 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   readonly openLine = new Observable<OpenLine | undefined>(undefined)
   /** The last delivery that was booked, until another one is started. */
   readonly received = new Observable<Received | undefined>(undefined)
-  readonly #undo: UndoHistory
 
-  constructor(saving: SaveContext, kept: KeptWork, undo: UndoHistory) {
+  constructor(saving: SaveContext, kept: KeptWork) {
     super(saving, kept, FORMAT)
-    this.#undo = undo
   }
 
   override clear(): void {
@@ -111,9 +107,8 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
     await this.send(batch, (made) => {
       const { reference } = batch.purpose
       const pieces = piecesOf(this.get().lines)
-      const step = this.#undo.record(made)
       this.clear()
-      this.received.set({ pieces, reference, changes: made, step })
+      this.received.set({ pieces, reference, changes: made })
     })
   }
 
@@ -124,9 +119,9 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   }
 }
 
-export const deliveryOf = perSession(({ saving, undo }, owner: KeyOwner) => {
+export const deliveryOf = perSession(({ saving }, owner: KeyOwner) => {
   const kept = new KeptWork(owner.id, 'receive')
-  const delivery = new DeliveryDraft(saving, kept, undo)
+  const delivery = new DeliveryDraft(saving, kept)
   kept.onChangeElsewhere(delivery.reload, saving.signal)
   return delivery
 })

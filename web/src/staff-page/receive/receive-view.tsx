@@ -160,28 +160,21 @@ function Line({ delivery, petId, amount }: LineProps) {
 }
 
 function ReceivedNotice({ received }: { readonly received: Received }) {
-  const { pieces, reference, changes, step } = received
-  const { undo, stock } = useSession()
+  const { pieces, reference, changes } = received
+  const { stock } = useSession()
   const adjustmentId = changes[0]?.adjustmentId
   const late = lateWords(changes, (petId) => stock.nameOf(petId))
-  const steps = useReadable(undo)
   const [isUndone, setUndone] = useState(false)
   const title = reference === undefined ? 'Received' : `Received ${reference}`
   const amount = `${piecesWords(pieces)} of ${petsWords(changes.length)}`
-  // The stock view can undo it as well.
-  const canUndo = step === undefined || steps.includes(step)
-  const onUndone = () => {
-    setUndone(true)
-    if (step !== undefined) undo.take(step)
-  }
   return (
     <div className="notice notice--accent" role="status">
       <span>
         <strong>{title}</strong>: {amount}{' '}
         {isUndone ? 'taken out of the stock again.' : `${pieces === 1 ? 'is' : 'are'} in stock now.`} {late}
       </span>
-      {canUndo && !isUndone && adjustmentId !== undefined && (
-        <UndoAdjustment what="the delivery" adjustmentId={adjustmentId} onUndone={onUndone} />
+      {!isUndone && adjustmentId !== undefined && (
+        <UndoAdjustment what="the delivery" adjustmentId={adjustmentId} onUndone={() => setUndone(true)} />
       )}
     </div>
   )

@@ -47,7 +47,7 @@ export class UndoHistory extends State<readonly UndoStep[]> {
   }
 }
 
-export interface UndoResult {
+interface UndoResult {
   readonly step: UndoStep
   /** The last outcome. */
   readonly outcome: ReversalOutcome
