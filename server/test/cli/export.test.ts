@@ -113,9 +113,9 @@ describe('petstore export', () => {
 
   test('guards cells against spreadsheets that run formulas, and warns about barcodes that they alter', async () => {
     const file = ['--database-url', 'sqlite:guarded.db']
-    const rows = "1,=1+1,1,sold,5,-7,,@Dogs\n2,'=1,1,sold,5,4006381333931,,@Dogs\n"
-    const guarded = "1,'=1+1,1,sold,5,'-7,,'@Dogs\n2,''=1,1,sold,5,4006381333931,,'@Dogs\n"
-    const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt,category\n'
+    const rows = "1,=1+1,1,sold,5,-7,,,@Dogs\n2,'=1,1,sold,5,4006381333931,,,@Dogs\n"
+    const guarded = "1,'=1+1,1,sold,5,'-7,,,'@Dogs\n2,''=1,1,sold,5,4006381333931,,,'@Dogs\n"
+    const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt,metadata,category\n'
     writeFileSync(join(cwd, 'given'), header + rows.replace("'=1", "''=1"))
     expect((await run('import', 'pets', 'given', ...file)).exitCode).toBe(0)
     const { stdout, stderr } = await run('export', ...file)

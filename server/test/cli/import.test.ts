@@ -22,7 +22,7 @@ const HEADER = 'petId,name,categoryId,status,quantity'
 const PETS = `${HEADER}\n1,Biscuit,1,available,4\n2,"Mittens, ""the cat""",2,pending,1\n9223372036854775807,Last,9,sold,0\n`
 /** The same rows as in an export: every column, with empty values for columns missing in the file. */
 const asExported = (csv: string) =>
-  csv.trimEnd().replaceAll(/\n|$/g, ',,$&').replace(',,', ',barcode,lowStockAt').concat('\n')
+  csv.trimEnd().replaceAll(/\n|$/g, ',,,$&').replace(',,,', ',barcode,lowStockAt,metadata').concat('\n')
 
 let cwd: string
 beforeEach(async () => {
@@ -157,7 +157,7 @@ describe('petstore import', () => {
     const { exitCode, stdout, stderr } = await run('import', 'pets', shop, ...flags)
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toContain('1 pet added, 0 changed, 0 unchanged; ignored the columns "Soll" (')
-    expect((await run('export')).stdout).toContain(',Käfer,10,available,1200,00123,,Insekten\n')
+    expect((await run('export')).stdout).toContain(',Käfer,10,available,1200,00123,,,Insekten\n')
     const wrong = await run('import', 'pets', shop, '--map', 'Nr.')
     expect([wrong.exitCode, wrong.stderr]).toEqual([
       2,

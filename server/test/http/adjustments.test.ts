@@ -207,7 +207,7 @@ describe('POST /inventory/adjustments/{adjustmentId}/reverse', () => {
       status: 400,
       field: 'occurredAt',
     })
-    expect((await reverse(404)).status).toBe(404)
+    expect((await reverse(404_404)).status).toBe(404)
   })
 
   test('of a count gives what the stock would be without it', async () => {

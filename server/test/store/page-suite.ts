@@ -97,7 +97,13 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
       let cursor: string | undefined
       do {
         const page = await store.listRecentHistory(2, cursor)
-        seen.push(...afterCreation(page.rows).map((entry): (typeof seen)[0] => [entry.petId, entry.before, entry.after]))
+        seen.push(
+          ...afterCreation(page.rows).map((entry): (typeof seen)[0] => [
+            entry.petId,
+            entry.before,
+            entry.after,
+          ]),
+        )
         cursor = page.next
         await store.changeStock([change(11n, 100 + seen.length)])
       } while (cursor !== undefined)

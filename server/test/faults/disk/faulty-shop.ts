@@ -175,7 +175,8 @@ export class FaultyShop {
     for (const [petId, acknowledged] of this.#acknowledged) {
       const history = (await this.#read(`/inventory/${petId}/history?limit=100`)) as { after: number }[]
       const shown = history.map(({ after }) => after).reverse()
-      const expected = acknowledged.slice(-100)
+      // The pet was created with 0 units.
+      const expected = [0, ...acknowledged].slice(-100)
       const isListed = list.some(
         (item) => item.petId === Number(petId) && item.quantity === (expected.at(-1) ?? 0),
       )
