@@ -3,8 +3,8 @@ import { simulateBackup } from './backup-simulation.ts'
 
 setDefaultTimeout(120_000)
 
-/** `SIM_SEED=7 bun test server/test/sim/backup.test.ts` runs another seed. */
-const SEEDS = Bun.env.SIM_SEED === undefined ? [1, 2, 3, 4, 5] : [Number(Bun.env.SIM_SEED)]
+/** `SIM_SEED=7 bun test server/test/sim/backup.test.ts` runs another seed. With 522, a log is gone after its first copy has failed. */
+const SEEDS = Bun.env.SIM_SEED === undefined ? [1, 2, 3, 4, 522] : [Number(Bun.env.SIM_SEED)]
 const CRASHES = 20
 
 test.each(SEEDS)(

@@ -202,7 +202,11 @@ export class LogCopy {
       chain.rest = undefined
     }
     const end = this.#readEnd()
-    if (end === undefined) return
+    if (end === undefined) {
+      // An attempt that failed may have left a part of a log that is gone. It would take back pages of the snapshot.
+      if (chain.copied === undefined) await this.#parts.folder.remove(logName(chain.number))
+      return
+    }
     if (chain.copied !== undefined && !isSameLog(chain.copied, end)) await this.#followRestart(chain, end)
     this.#requireContinuation(chain)
     const begin = chain.copied?.position ?? 0

@@ -25,7 +25,9 @@ interface Schema {
 interface OperationEntry {
   readonly operationId: string
   readonly parameters: readonly (Parameter | { readonly $ref: string })[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema; readonly example?: unknown }>>
+  }
 }
 
 const PATHS = contract.paths as unknown as Readonly<Record<string, Readonly<Record<string, OperationEntry>>>>
@@ -37,7 +39,7 @@ const OPERATIONS = Object.entries(PATHS).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, { operationId, parameters, requestBody }]) => {
     const [[mediaType, body] = []] = Object.entries(requestBody?.content ?? {})
     const schema = SCHEMAS[nameIn(body?.schema.$ref)] ?? body?.schema
-    const example = schema?.examples?.[0]
+    const example = body?.example ?? schema?.examples?.[0]
     return {
       operationId,
       method: method.toUpperCase(),
