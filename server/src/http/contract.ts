@@ -362,7 +362,7 @@ function jsonContent(schema: TSchema) {
 }
 
 function csvContent(example: string) {
-  return { 'text/csv': { schema: { type: 'string', examples: [example] } } }
+  return { 'text/csv': { schema: { type: 'string' }, example } }
 }
 
 /** The example of a list has one item. Other schemas need no example here, because they contain their own. */
