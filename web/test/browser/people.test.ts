@@ -285,7 +285,7 @@ describe('managing people', () => {
     await owner.getByRole('button', { name: 'Revoked' }).click()
     await owner.getByRole('listitem').filter({ hasText: 'Hanna' }).waitFor()
     await owner.goto(`${shop.service.address}/#/activity`)
-    await owner.getByText('Hanna').first().waitFor()
+    await owner.locator('.activity-row').filter({ hasText: 'Hanna' }).first().waitFor()
   })
 
   test('permissions change on the other device without a reload', async () => {
