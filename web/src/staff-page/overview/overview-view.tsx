@@ -5,7 +5,7 @@ import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
 import { itemWords } from '../data/orders/order-words.ts'
 import { isOutage, RETRY_AFTER_OUTAGE_MS } from '../data/outage.ts'
-import { isSoldOut } from '../data/stock/is-low.ts'
+import { freeUnits, isSoldOut } from '../data/stock/free-units.ts'
 import { type ReadPage, readAll } from '../data/stock/stock-search.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
@@ -343,7 +343,7 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
           key: String(row.petId),
           label: row.name ?? `Pet ${row.petId}`,
           value: daysLeft,
-          text: runsOutWords(row.quantity - row.reserved, daysLeft, perDay),
+          text: runsOutWords(freeUnits(row), daysLeft, perDay),
           href: href({ view: 'pet', petId: row.petId }),
         }))}
       />

@@ -1,6 +1,7 @@
 import type { SearchRow } from '@petstore/client'
 import { memo, useEffect, useMemo, useRef, useState } from 'preact/compat'
 import { type PetListSnapshot, type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
+import { freeUnits } from '../data/stock/free-units.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
@@ -151,7 +152,7 @@ const PetRow = memo(function PetRow({ pet, onEdit }: PetRowProps) {
         <span className="visually-hidden"> in stock</span>
         {reserved > 0 && (
           <span className="pet-row__free muted small">
-            {(quantity - reserved).toLocaleString('en')} free, {reserved.toLocaleString('en')} reserved
+            {freeUnits(pet).toLocaleString('en')} free, {reserved.toLocaleString('en')} reserved
           </span>
         )}
       </span>

@@ -4,6 +4,7 @@ import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
+import { freeUnits } from '../data/stock/free-units.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
@@ -203,8 +204,8 @@ function CartLine({ till, line: { petId, quantity }, ...amountField }: CartLineP
 }
 
 function FreeUnits({ row, wanted }: { readonly row: StockRow; readonly wanted: number }) {
-  const { quantity, reserved } = row
-  const free = quantity - reserved
+  const { reserved } = row
+  const free = freeUnits(row)
   return (
     <span className={free < wanted ? 'negative number' : 'muted number'}>
       {Math.max(0, free).toLocaleString('en')} free

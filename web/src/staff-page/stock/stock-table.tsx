@@ -1,7 +1,7 @@
 import { type CSSProperties, useMemo } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
-import { isLow } from '../data/stock/is-low.ts'
+import { isLow } from '../data/stock/free-units.ts'
 import { shownQuantity } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { COLUMN_NAMES, type SortColumn } from '../data/stock/table-state.ts'
