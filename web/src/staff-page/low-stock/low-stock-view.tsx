@@ -40,7 +40,7 @@ export function LowStockView() {
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
-  const { log, failure } = useTrades(client, feed.changes, 'sold')
+  const { log, failure } = useTrades(client, feed.events, 'sold')
   const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
   const isPaceLoading = log === undefined && failure === undefined
   const edited = editedOrdersOf(session)

@@ -40,8 +40,8 @@ export function OverviewView() {
   const categories = useReadable(categoryStore)
   const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
   const now = useNow(30_000)
-  const soldTrades = useTrades(client, feed.changes, 'sold')
-  const receivedTrades = useTrades(client, feed.changes, 'received')
+  const soldTrades = useTrades(client, feed.events, 'sold')
+  const receivedTrades = useTrades(client, feed.events, 'received')
   const openOrders = useLiveRecords(useMemo(() => openOrdersSource(client, feed.orders), [client, feed]))
   const low = useMemo(() => countLow(rows, categories), [rows, categories])
 
@@ -204,10 +204,10 @@ async function readSoldOut(read: ReadPage, signal: AbortSignal): Promise<boolean
   return false
 }
 
-function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): RecordSource<Order> {
+function openOrdersSource(client: PetstoreClient, events: LiveChanges<Order>): RecordSource<Order, Order> {
   return {
-    live,
-    idOf: ({ id }) => String(id),
+    events,
+    keyOf: ({ id }) => id,
     load: (cursor, signal) => client.orders.list({ state: 'open', limit: 1_000, cursor, signal }),
   }
 }

@@ -57,7 +57,7 @@ export class Categories extends State<CategoryList> {
     })
   }
 
-  /** A view that edits categories calls this when it opens. */
+  /** Loads the categories at once, such as before an import is planned. */
   reload(): Promise<void> {
     return this.#list.reload()
   }
