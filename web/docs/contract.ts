@@ -42,6 +42,8 @@ interface DescribedOperation {
 
 interface Media {
   readonly schema: Schema
+  /** The example of a body whose schema has none. */
+  readonly example?: unknown
 }
 
 interface Header {
@@ -78,7 +80,7 @@ export interface Operation extends Omit<DescribedOperation, 'tags' | 'requestBod
   /** Relative to the base URL, with parameters in braces. */
   readonly path: string
   readonly tag: string
-  readonly body: { readonly type: string; readonly schema: Schema } | undefined
+  readonly body: (Media & { readonly type: string }) | undefined
   readonly success: Answer
   /** The other responses: errors, and 304. */
   readonly failures: readonly Answer[]
@@ -125,7 +127,7 @@ function readOperation(method: string, path: string, described: DescribedOperati
   )
   if (success === undefined) throw new Error(`${operation.operationId} has no response`)
   const [[type, media] = []] = Object.entries(requestBody?.content ?? {})
-  const body = type === undefined || media === undefined ? undefined : { type, schema: media.schema }
+  const body = type === undefined || media === undefined ? undefined : { ...media, type }
   return { ...operation, method: method.toUpperCase(), path, tag: tags[0], body, success, failures }
 }
 

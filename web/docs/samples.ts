@@ -1,7 +1,7 @@
 import { METHODS } from '@petstore/client'
 import type { Sample } from './code.ts'
 import type { Contract, Operation, Schema } from './contract.ts'
-import { exampleOf, exampleOfBody, exampleOfParameter } from './schema-text.ts'
+import { exampleOfBody, exampleOfParameter, exampleValueOfBody } from './schema-text.ts'
 
 /** The page replaces its origin with its own. */
 export const SAMPLE_BASE_URL = 'http://127.0.0.1:8080/v1'
@@ -79,7 +79,7 @@ function clientCode(
     )
   }
   const args = valuesIn('path').map(([, value]) => value)
-  if (body !== undefined) args.push(literal(exampleOf(contract, body.schema), language))
+  if (body !== undefined) args.push(literal(exampleValueOfBody(contract, body), language))
   const options = valuesIn('query')
   if (isPython) args.push(...options.map(([name, value]) => `${inSnakeCase(name)}=${value}`))
   else if (options.length > 0) args.push(`{ ${options.map((option) => option.join(': ')).join(', ')} }`)

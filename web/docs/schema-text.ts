@@ -63,9 +63,13 @@ export function exampleOf(contract: Contract, schema: Schema): unknown {
 }
 
 /** The text of a body, with indented JSON. */
-export function exampleOfBody(contract: Contract, { type, schema }: Body, indent = 0): string {
-  const example = exampleOf(contract, schema)
-  return type === 'application/json' ? JSON.stringify(example, null, indent) : String(example)
+export function exampleOfBody(contract: Contract, body: Body, indent = 0): string {
+  const value = exampleValueOfBody(contract, body)
+  return body.type === 'application/json' ? JSON.stringify(value, null, indent) : String(value)
+}
+
+export function exampleValueOfBody(contract: Contract, { schema, example }: Body): unknown {
+  return example ?? exampleOf(contract, schema)
 }
 
 /** Prefers the example that a record has for a field of this name and type. */

@@ -338,8 +338,7 @@ function integerHeader(description: string, minimum = 0) {
 
 function contentOf({ schema, events, csv }: SuccessSpec) {
   if (events === undefined) {
-    const file = csv === undefined ? {} : { 'text/csv': { schema: { type: 'string' }, example: csv } }
-    return { ...jsonContent(schema), ...file }
+    return { ...jsonContent(schema), ...(csv === undefined ? {} : csvContent(csv)) }
   }
   const dataSchemas = Object.entries(events).map(([name, data]) => [name, withReferences(data)])
   const [example] = Object.entries(events).flatMap(([name, data]) => {

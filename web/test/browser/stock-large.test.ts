@@ -149,10 +149,10 @@ test('Activity shows the names of its pets and finds them by name', async () => 
   await sellElsewhere(PETS, 1)
   await sellElsewhere(11_970, 1)
   const entries = page.locator('.activity-row')
-  await entries.filter({ hasText: 'Pet number 11970' }).waitFor()
+  await entries.filter({ hasText: 'Pet number 11970' }).filter({ hasText: 'Sold' }).waitFor()
   await page.getByRole('combobox', { name: 'Pet', exact: true }).fill('zebra')
   await page.getByRole('option', { name: /Zebra finch/ }).click()
-  await entries.filter({ hasText: 'Pet number 11970' }).waitFor({ state: 'detached' })
+  await expectSoon(() => entries.filter({ hasText: 'Pet number 11970' }).count(), 0)
   await entries.filter({ hasText: 'Zebra finch' }).first().waitFor()
 })
 
