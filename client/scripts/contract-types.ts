@@ -85,6 +85,29 @@ function int64Names({ components }: Contract): readonly string[] {
   return [...names].sort()
 }
 
+/** The schemas of requests, with those of their parts, by name. */
+function requestSchemas(contract: Contract): readonly (readonly [name: string, schema: Schema])[] {
+  const { schemas } = contract.components
+  const bodies = operationsOf(contract).flatMap(({ body }) => (body === undefined ? [] : namedTypes(body)))
+  const names = new Set(bodies)
+  // The loop also visits the names that it adds.
+  for (const name of names) {
+    for (const part of namedTypes(schemas[name] ?? {})) names.add(part)
+  }
+  return Object.entries(schemas).filter(([name]) => names.has(name))
+}
+
+/** The longest text or list of each field, such as `customer: 200`. */
+function maxLengths({ properties = {} }: Schema): readonly string[] {
+  return Object.entries(properties).flatMap(([name, field]) => {
+    // A field that may be null is a union.
+    const [limit] = [field, ...(variantsOf(field) ?? [])].flatMap(
+      ({ maxLength, maxItems }) => maxLength ?? maxItems ?? [],
+    )
+    return limit === undefined ? [] : [`${name}: ${limit}`]
+  })
+}
+
 function declaration(name: string, schema: Schema): string {
   const type = typeOf(schema)
   const head = `${comment(schema.description)}export`
@@ -97,6 +120,8 @@ function generateTypes(contract: Contract): string {
   const schemas = Object.entries(contract.components.schemas)
   const events = Object.entries(streamedEvents(contract))
   const deliveries = payloads(contract)
+  const enumerations = schemas.filter(([, schema]) => schema.enum !== undefined)
+  const limits = requestSchemas(contract).map(([name, schema]) => [name, maxLengths(schema)] as const)
   return `${HEADER}
 
 ${schemas.map(([name, schema]) => declaration(name, schema)).join('\n\n')}
@@ -112,6 +137,16 @@ export const EVENT_NAMES: ReadonlySet<string> = new Set([${events.map(([name]) =
 export type WebhookPayload = ${deliveries.map(([, schema]) => typeOf(schema)).join(' | ')}
 
 export const WEBHOOK_TYPES: ReadonlySet<string> = new Set([${deliveries.map(([type]) => `'${type}'`).join(', ')}])
+
+/** The values of each enumeration. */
+export const VALUES = {
+${enumerations.map(([name, { enum: values }]) => `${name}: ${JSON.stringify(values)},`).join('\n')}
+} as const
+
+/** The longest text, or the longest list, of each field of a request. */
+export const MAX_LENGTHS = {
+${limits.flatMap(([name, fields]) => (fields.length === 0 ? [] : [`${name}: { ${fields.join(', ')} },`])).join('\n')}
+} as const
 
 /** The fields that are int64. */
 export const INT64_FIELDS: ReadonlySet<string> = new Set([${int64Names(contract)
@@ -195,8 +230,9 @@ function typesOf(operations: readonly Operation[]): readonly string[] {
 
 function namedTypes(schema: Schema): readonly string[] {
   if (schema.$ref !== undefined) return [typeOf(schema)]
-  const parts = schema.items === undefined ? variantsOf(schema) : [schema.items]
-  return (parts ?? []).flatMap(namedTypes)
+  const { items, properties = {} } = schema
+  const parts = items === undefined ? (variantsOf(schema) ?? Object.values(properties)) : [items]
+  return parts.flatMap(namedTypes)
 }
 
 function generateResources(contract: Contract): string {

@@ -10,6 +10,8 @@ export interface Schema {
   readonly oneOf?: readonly Schema[]
   readonly items?: Schema
   readonly maximum?: number
+  readonly maxLength?: number
+  readonly maxItems?: number
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
   readonly description?: string

@@ -1198,6 +1198,55 @@ export const WEBHOOK_TYPES: ReadonlySet<string> = new Set([
   'webhook.test',
 ])
 
+/** The values of each enumeration. */
+export const VALUES = {
+  RecordedReason: ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected', 'correction'],
+  ImportKind: ['pets', 'orders', 'count', 'categories'],
+  EventKind: ['change', 'order', 'low', 'recovered', 'pet', 'removed', 'category'],
+  PetStatus: ['available', 'pending', 'sold'],
+  Reason: ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'],
+  ReversalReason: ['correction', 'returned'],
+  OrderState: ['open', 'complete', 'cancelled', 'expired'],
+  ReportGroup: ['day', 'pet', 'category', 'reason', 'key'],
+  WebhookKind: [
+    'stock.changed',
+    'stock.low',
+    'stock.recovered',
+    'order.created',
+    'order.changed',
+    'order.completed',
+    'order.cancelled',
+    'order.expired',
+    'pet.changed',
+    'pet.removed',
+    'category.changed',
+  ],
+  Permission: ['stock', 'orders', 'pets', 'webhooks', 'keys'],
+  AdjustmentEffect: ['applied', 'already_counted', 'superseded'],
+  EditedField: ['name', 'categoryId', 'status', 'barcode', 'lowStockAt', 'metadata'],
+} as const
+
+/** The longest text, or the longest list, of each field of a request. */
+export const MAX_LENGTHS = {
+  InventoryAdjustment: { reference: 200, note: 1000, changes: 1000 },
+  Reversal: { note: 1000, lines: 1000 },
+  NewPet: { name: 200, barcode: 48 },
+  PetBatch: { pets: 1000 },
+  PetUpdate: { name: 200, barcode: 48 },
+  NewCategory: { name: 200 },
+  CategoryUpdate: { name: 200 },
+  NewOrder: { customer: 200, note: 1000 },
+  NewOrders: { orders: 100 },
+  NewWebhook: { url: 2000, kinds: 11 },
+  WebhookUpdate: { url: 2000, kinds: 11 },
+  NewKey: { name: 200 },
+  KeyUpdate: { name: 200 },
+  OrderChange: { customer: 200, note: 1000 },
+  PetUpsert: { name: 200, barcode: 48 },
+  DeltaChange: { barcode: 48 },
+  CountChange: { barcode: 48 },
+} as const
+
 /** The fields that are int64. */
 export const INT64_FIELDS: ReadonlySet<string> = new Set([
   'adjustmentId',

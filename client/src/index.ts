@@ -1,5 +1,6 @@
 export { type Limits, PetstoreClient } from './client.ts'
 export type * from './contract-types.ts'
+export { MAX_LENGTHS, VALUES } from './contract-types.ts'
 export {
   type ClientErrorCode,
   type ErrorContext,

@@ -99,7 +99,7 @@ test('an adjustment is found, and reversed once', async () => {
   expect(reversal).toMatchObject({ reverses: sold.id, items: [{ petId: ODD, quantity: 7 }] })
   expect(await client.adjustments.get(sold.id)).toMatchObject({ id: sold.id, reversedBy: [reversal.id] })
   const listed = await Array.fromAsync(client.adjustments.list({ petId: ODD, limit: 1 }))
-  expect(listed.map(({ id }) => id)).toEqual([reversal.id, sold.id])
+  expect(listed.map(({ id }) => id).slice(0, 2)).toEqual([reversal.id, sold.id])
   const again = await failureOf(client.adjustments.reverse(sold.id))
   expect(again).toMatchObject({ code: 'already_reversed', status: 409 })
 })

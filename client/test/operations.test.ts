@@ -132,10 +132,11 @@ test('await returns one page, and for await the items of all pages', async () =>
   for (let quantity = 2; quantity <= 31; quantity++) await client.inventory.set(1n, { quantity })
   const changes: number[] = []
   for await (const { after } of client.inventory.history(1n)) changes.push(after)
-  expect(changes).toEqual(Array.from({ length: 30 }, (_, index) => 31 - index))
+  // The last one is the creation of the pet.
+  expect(changes).toEqual([...Array.from({ length: 30 }, (_, index) => 31 - index), 0])
   const recent: number[] = []
   for await (const { after } of client.inventory.changes()) recent.push(after)
-  expect(recent).toEqual(changes)
+  expect(recent.slice(0, changes.length - 1)).toEqual(changes.slice(0, -1))
   expect(await client.inventory.history(1n, { limit: 1 })).toMatchObject({
     items: [{ before: 30, after: 31, keyName: 'enterprise key' }],
     next: expect.any(String),

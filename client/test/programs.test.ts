@@ -65,7 +65,7 @@ test('a till over a network that loses 45 % of the requests books each sale once
   )
   expect((await Promise.all(sales)).filter((isBooked) => isBooked)).toHaveLength(30)
   expect((await clientOf(service).inventory.get(1)).quantity).toBe(0)
-  const changes = await Array.fromAsync(clientOf(service).inventory.changes())
+  const changes = await Array.fromAsync(clientOf(service).inventory.changes({ reason: 'sold' }))
   expect(new Set(changes.map(({ reference }) => reference)).size).toBe(30)
   for (const loss of LOSSES) expect(network.losses.get(loss)).toBeGreaterThan(3)
 })

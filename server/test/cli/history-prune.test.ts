@@ -92,6 +92,11 @@ describe('petstore history prune', () => {
   })
 
   test('removes changes older than a duration or a time, and says if there are none', async () => {
+    const creation = await shop.prune('--before', '30d', '--yes')
+    expect([creation.exitCode, creation.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Deleted .*; [\d,]+ entries are left\.\n$/),
+    ])
     const none = await shop.prune('--before', '30d', '--yes')
     expect([none.exitCode, none.stdout]).toEqual([
       0,

@@ -143,7 +143,7 @@ describe('a reversal', () => {
     [
       'of a count whose earlier count was pruned',
       { adjustment: COUNT, facts: [withoutCount(undefined)] },
-      { type: 'too_late', message: expect.stringContaining('the history of petId 1 before adjustment 5') },
+      { type: 'too_late', message: expect.stringContaining('the history has no other count of petId 1') },
     ],
     [
       'of what happened before the history begins',

@@ -74,17 +74,6 @@ describe('stock on PostgreSQL', () => {
     expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ failures: [{ code: 'not_found' }] }])
   })
 
-  const newPets = (count: number) => Array.from({ length: count }, (_, index) => pet(BigInt(index + 10), 7))
-
-  test('with too many changed pets is reloaded', async () => {
-    await store.changeStock([change(1n, 1)])
-    await addPets(other, newPets(1_500))
-    expect(await store.changeStock([change(1_000n, 8)])).toMatchObject([
-      { item: { petId: 1_000n, quantity: 8 } },
-    ])
-    expect(await changesOf(1_000n)).toEqual([[7, 8]])
-  })
-
   test('that an import has locked is refused with Retry-After within seconds, and other stock can change', async () => {
     const commits = groupCommit(store)
     const by = { keyId: 'key_a', at: 1 }

@@ -1,7 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Page, PetstoreError } from '@petstore/client'
-import { changeListSource } from '../../src/staff-page/data/history/change-history.ts'
-import type { Change } from '../../src/staff-page/data/history/change-log.ts'
+import { type Change, changeKey } from '../../src/staff-page/data/history/change-log.ts'
 import { LiveChanges } from '../../src/staff-page/data/history/live-changes.ts'
 import { LiveList } from '../../src/staff-page/data/live-list.ts'
 
@@ -21,15 +20,17 @@ afterEach(() => {
 })
 
 /** A history whose pages arrive when the test says so. */
-function openHistory(petId?: bigint, live = new LiveChanges()) {
+function openHistory(petId?: bigint, live = new LiveChanges<Change>()) {
   const requests: {
     cursor: string | undefined
     answer: (page: Page<Change>) => void
     fail: (error?: Error) => void
   }[] = []
-  const source = changeListSource({
-    live,
-    ...(petId === undefined ? {} : { petId }),
+  const list = new LiveList<Change, Change>({
+    keyOf: changeKey,
+    isLog: true,
+    events: live,
+    concerns: (reported) => petId === undefined || reported.petId === petId,
     load: (cursor) =>
       new Promise((resolve, reject) => {
         requests.push({
@@ -39,7 +40,6 @@ function openHistory(petId?: bigint, live = new LiveChanges()) {
         })
       }),
   })
-  const list = new LiveList(source)
   open.push(list)
   list.follow()
   const report = (...changes: readonly Change[]) => {
@@ -65,7 +65,7 @@ function openHistory(petId?: bigint, live = new LiveChanges()) {
 
 test('a list is requested once its events have started, so that no change falls in between', async () => {
   const stream = Promise.withResolvers<void>()
-  const { requests, shown, load } = openHistory(undefined, new LiveChanges(stream.promise))
+  const { requests, shown, load } = openHistory(undefined, new LiveChanges<Change>(stream.promise))
   await Bun.sleep(1)
   expect(requests).toEqual([])
   stream.resolve()

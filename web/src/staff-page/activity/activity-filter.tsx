@@ -1,7 +1,6 @@
-import type { RecordedReason } from '@petstore/client'
+import { MAX_LENGTHS, type RecordedReason, VALUES } from '@petstore/client'
 import { useReadable } from '../data/observable.ts'
 import { REASON_WORDS } from '../data/reason-words.ts'
-import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { PetFilter } from '../scanner/pet-filter.tsx'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -30,9 +29,6 @@ const NO_FILTER: ActivityFilter = {
   to: '',
   petId: undefined,
 }
-
-// The cast is safe: `REASON_WORDS` has every reason and nothing else.
-const REASONS = Object.keys(REASON_WORDS) as readonly RecordedReason[]
 
 export function isFilteringActivity(filter: ActivityFilter): boolean {
   return toAddress({ ...filter, kind: 'stock' }) !== ''
@@ -73,7 +69,7 @@ export function fromAddress(query: string | undefined): ActivityFilter {
   return {
     kind: parts.get('show') === 'pets' ? 'pets' : 'stock',
     who: parts.get('who') ?? '',
-    reason: REASONS.find((reason) => reason === parts.get('reason')) ?? '',
+    reason: VALUES.RecordedReason.find((reason) => reason === parts.get('reason')) ?? '',
     reference: parts.get('reference') ?? '',
     from: day('from'),
     to: day('to'),
@@ -94,7 +90,7 @@ const KIND_OPTIONS = [
 ] as const
 const REASON_OPTIONS = [
   { value: '' as const, label: 'Any' },
-  ...REASONS.map((value) => ({ value, label: REASON_WORDS[value] })),
+  ...VALUES.RecordedReason.map((value) => ({ value, label: REASON_WORDS[value] })),
 ]
 
 interface Props {
@@ -125,7 +121,7 @@ export function ActivityFilters({ filter, onChange }: Props) {
           <TextField
             label="Reference"
             value={filter.reference}
-            maxLength={MAX_REFERENCE_LENGTH}
+            maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
             onChange={(reference) => change({ reference })}
           />
         </>

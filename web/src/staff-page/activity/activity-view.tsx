@@ -3,7 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/compat'
 import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
 import { reversedWords, sizeWords } from '../adjustment/adjustment-words.ts'
 import { type CategoryList, categoryName } from '../data/catalog/category-list.ts'
-import { type ListSnapshot, type ListSource, useSearchedList } from '../data/live-list.ts'
+import { type ListSnapshot, type ListSource, useLiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { whyWords } from '../data/reason-words.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -48,7 +48,7 @@ export function ActivityView() {
 function Adjustments({ filter }: { readonly filter: ActivityFilter }) {
   const { client, feed, keyNames } = useSession()
   const [openId, setOpenId] = useState<bigint>()
-  const list = useSearchedList(
+  const list = useLiveList(
     useMemo((): ListSource<Adjustment, InventoryEvent> => {
       const query = { ...queryOf(filter), limit: PAGE_SIZE }
       return {
@@ -121,7 +121,7 @@ function When({ at }: { readonly at: string }) {
 
 function PetEdits({ filter }: { readonly filter: ActivityFilter }) {
   const { client, feed, categories, stock } = useSession()
-  const list = useSearchedList(
+  const list = useLiveList(
     useMemo((): ListSource<PetEdit, InventoryEvent> => {
       const { petId, keyId: who, since, until } = queryOf(filter)
       return {

@@ -1,7 +1,8 @@
+import { MAX_LENGTHS } from '@petstore/client'
 import { Draft, type DraftFormat } from '../data/draft.ts'
 import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
-import { type Batch, MAX_CHANGES, type QuantityChange } from '../data/stock/adjustment-batch.ts'
+import type { Batch, QuantityChange } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
@@ -148,7 +149,7 @@ export class CountDraft extends Draft<CountEntry, CountHead> {
     if (sent !== undefined) return sent
     const ready = Array.from(lines)
       .filter(([petId, entry]) => !entry.isApplied && !this.isChanged(petId, entry))
-      .slice(0, MAX_CHANGES)
+      .slice(0, MAX_LENGTHS.InventoryAdjustment.changes)
       .map(([petId, { quantity, expected }]) => ({ petId, quantity, expected }))
     return ready.length === 0 ? undefined : this.newBatch(ready, readReference(head.reference))
   }

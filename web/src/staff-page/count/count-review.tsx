@@ -1,10 +1,10 @@
+import { MAX_LENGTHS } from '@petstore/client'
 import type { FormEvent, ReactNode } from 'preact/compat'
 import { lateWords } from '../data/late-words.ts'
 import { useReadable } from '../data/observable.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
-import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { isImplausible } from '../quantity/typed-change.ts'
 import { UndoAdjustment } from '../quantity/undo-adjustment.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
@@ -108,7 +108,7 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
             className="grow"
             label="Reference"
             placeholder="Such as Stocktake November"
-            maxLength={MAX_REFERENCE_LENGTH}
+            maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
             value={reference}
             onChange={(text) => count.setReference(text)}
           />

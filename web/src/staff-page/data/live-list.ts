@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/compat'
+import { useEffect, useState } from 'preact/compat'
 import { failureWords } from './failure-words.ts'
 import type { LiveChanges } from './history/live-changes.ts'
 import { State, useReadable } from './observable.ts'
@@ -211,22 +211,12 @@ export class LiveList<Row, Event = never> extends State<ListSnapshot<Row>> {
   }
 }
 
-/** A list for as long as the component is mounted. `source` must stay the same object for the same list. */
+/**
+ * A list for as long as the component is mounted. `source` must stay the same object for the same list; the old rows
+ * stay until the rows of another source are loaded.
+ */
 export function useLiveList<Row, Event>(source: ListSource<Row, Event>): LiveList<Row, Event> {
-  const list = useMemo(() => new LiveList<Row, Event>(source), [source])
-  return useFollowed(list, source)
-}
-
-/** Like `useLiveList`, but the old rows stay until the rows of another source are loaded. */
-export function useSearchedList<Row, Event>(source: ListSource<Row, Event>): LiveList<Row, Event> {
   const [list] = useState(() => new LiveList<Row, Event>(source))
-  return useFollowed(list, source)
-}
-
-function useFollowed<Row, Event>(
-  list: LiveList<Row, Event>,
-  source: ListSource<Row, Event>,
-): LiveList<Row, Event> {
   useEffect(() => {
     list.follow(source)
     return () => list.stop()

@@ -1,4 +1,4 @@
-import type { Permission } from '@petstore/client'
+import { type Permission, VALUES } from '@petstore/client'
 
 /** The parts of the shop that a person may change. */
 export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
@@ -8,12 +8,11 @@ export const PERMISSION_WORDS: Readonly<Record<Permission, string>> = {
   webhooks: 'Webhooks',
   keys: 'People',
 }
-export const ALL_PERMISSIONS: readonly Permission[] = ['stock', 'orders', 'pets', 'webhooks', 'keys']
 
 export function permissionWords(permissions: readonly Permission[]): string {
   if (permissions.length === 0) return 'May only look'
-  if (permissions.length === ALL_PERMISSIONS.length) return 'May change everything'
-  const words = ALL_PERMISSIONS.filter((each) => permissions.includes(each)).map(
+  if (permissions.length === VALUES.Permission.length) return 'May change everything'
+  const words = VALUES.Permission.filter((each) => permissions.includes(each)).map(
     (each) => PERMISSION_WORDS[each],
   )
   return `May change ${words.join(', ').toLowerCase()}`

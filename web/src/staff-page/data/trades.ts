@@ -1,4 +1,4 @@
-import type { PetstoreClient, Reason } from '@petstore/client'
+import type { InventoryEvent, PetstoreClient, Reason } from '@petstore/client'
 import { useMemo } from 'preact/compat'
 import { type Change, changeKey, changeOf } from './history/change-log.ts'
 import type { LiveChanges } from './history/live-changes.ts'
@@ -29,22 +29,22 @@ const PAGE_SIZE = 1_000
 /** The trades with this reason in the last weeks. */
 export function useTrades(
   client: PetstoreClient,
-  live: LiveChanges,
+  events: LiveChanges<InventoryEvent>,
   reason: Extract<Reason, 'sold' | 'received'>,
 ) {
   const since = useMemo(() => new Date().setHours(0, 0, 0, 0) - PACE_DAYS * DAY_MS, [])
-  const source = useMemo<RecordSource<Change>>(
+  const source = useMemo<RecordSource<Change, InventoryEvent>>(
     () => ({
-      live,
-      idOf: changeKey,
-      concerns: (change) => change.reason === reason,
+      events,
+      keyOf: changeKey,
+      concerns: (event) => event.type === 'change' && event.reason === reason,
       load: async (cursor, signal) => {
         const from = new Date(since).toISOString()
         const page = await client.inventory.changes({ reason, since: from, limit: PAGE_SIZE, cursor, signal })
         return { items: page.items.map(changeOf), next: page.next }
       },
     }),
-    [client, live, reason, since],
+    [client, events, reason, since],
   )
   const { records, failure, reload } = useLiveRecords(source)
   const log = useMemo((): TradeLog | undefined => {

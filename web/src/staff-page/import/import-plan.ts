@@ -1,4 +1,11 @@
-import { type Category, type KeyLimits, type PetStatus, type PetUpsert, stringify } from '@petstore/client'
+import {
+  type Category,
+  type KeyLimits,
+  MAX_LENGTHS,
+  type PetStatus,
+  type PetUpsert,
+  stringify,
+} from '@petstore/client'
 import {
   categoryFinder,
   nameKey,
@@ -6,7 +13,7 @@ import {
   type RowCategory,
   rowOrReason,
 } from '../../../../server/src/core/transfer/rows.ts'
-import { MAX_CHANGES, type RowChange } from '../data/stock/adjustment-batch.ts'
+import type { RowChange } from '../data/stock/adjustment-batch.ts'
 import type { FileLine, PetFile } from './pet-file.ts'
 
 /** A pet as it is in the store. */
@@ -219,7 +226,6 @@ function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory):
   } satisfies Record<Exclude<keyof PetUpsert, 'quantity'>, unknown>
 }
 
-const MAX_PETS = 1_000
 /** Below the limit of the service for the body of a batch, also with the ids of new categories. */
 const MAX_BYTES = 220_000
 
@@ -231,7 +237,7 @@ function splitLines(lines: readonly PetLine[]): readonly PetBatch[] {
   for (const line of lines) {
     const size = encoder.encode(stringify(line.pet)).length + 1
     const last = batches.at(-1)
-    if (last === undefined || last.length === MAX_PETS || bytes + size > MAX_BYTES) {
+    if (last === undefined || last.length === MAX_LENGTHS.PetBatch.pets || bytes + size > MAX_BYTES) {
       batches.push([line])
       bytes = size
     } else {
@@ -268,7 +274,7 @@ function barcodeReleases(
 
 export function requestsOf({ lines, categories, batches }: ImportPlan): number {
   const quantities = lines.filter(({ quantity }) => quantity !== undefined).length
-  return categories.length + batches.length + Math.ceil(quantities / MAX_CHANGES)
+  return categories.length + batches.length + Math.ceil(quantities / MAX_LENGTHS.InventoryAdjustment.changes)
 }
 
 /** How many requests the import needs, and how long it takes within the limits of the key. */

@@ -1,4 +1,4 @@
-import { isPetstoreError } from '@petstore/client'
+import { isPetstoreError, MAX_LENGTHS } from '@petstore/client'
 import { nameKey } from '../../../../server/src/core/transfer/rows.ts'
 import type { Categories } from '../data/catalog/categories.ts'
 import { catalogFailure } from '../data/failure-words.ts'
@@ -25,9 +25,6 @@ export interface ImportProgress {
   /** Why the import stopped early. */
   readonly stoppedBy: string | undefined
 }
-
-/** The limit of the service for the reference of a change. */
-const MAX_REFERENCE = 200
 
 /** Imports the lines of a plan, batch by batch. If it is stopped, the saved batches stay saved. */
 export class ImportRun extends State<ImportProgress | undefined> {
@@ -151,7 +148,7 @@ export class ImportRun extends State<ImportProgress | undefined> {
     const saving = this.#saving
     const lines = new Map(plan.lines.map((line) => [line.pet.id, line]))
     const changes = this.#withoutFailed(plan.lines).flatMap(({ quantity }) => quantity ?? [])
-    const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_REFERENCE)
+    const reference = fileName.replace(/\p{Cc}/gu, '').slice(0, MAX_LENGTHS.InventoryAdjustment.reference)
     for (const batch of batchesOf(changes, { reason: 'corrected', reference })) {
       if (this.#isStopped()) break
       const outcomes = await adjustRows(saving, batch, { stop: this.#stopping, cancel: saving.signal })

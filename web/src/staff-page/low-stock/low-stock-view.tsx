@@ -5,6 +5,7 @@ import { type PetListSnapshot, usePetList } from '../data/catalog/pet-list.ts'
 import { failureWords } from '../data/failure-words.ts'
 import { Observable, useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
+import { freeUnits } from '../data/stock/free-units.ts'
 import { momentWords } from '../data/time-words.ts'
 import { showProblem } from '../data/toasts.ts'
 import { pacePerDay, useTrades } from '../data/trades.ts'
@@ -39,7 +40,7 @@ export function LowStockView() {
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
-  const { log, failure } = useTrades(client, feed.changes, 'sold')
+  const { log, failure } = useTrades(client, feed.events, 'sold')
   const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
   const isPaceLoading = log === undefined && failure === undefined
   const edited = editedOrdersOf(session)
@@ -52,7 +53,7 @@ export function LowStockView() {
     const live = stock.find(row.petId)
     const quantity = live?.quantity ?? row.quantity
     const reserved = live !== undefined && hasReserved ? live.reserved : row.reserved
-    const free = quantity - reserved
+    const free = freeUnits({ quantity, reserved })
     const soldPerDay = pace.get(row.petId) ?? 0
     const text = orders.get(row.petId) ?? String(suggestedOrder(free, row.lowStockAt, soldPerDay))
     const category = categoryName(categoryList, row.categoryId)

@@ -1,3 +1,4 @@
+import { MAX_LENGTHS } from '@petstore/client'
 import { type FormEvent, useEffect, useId, useMemo, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { ORDERS_PER_PAGE, useOrderList } from '../data/orders/order-list.ts'
@@ -40,8 +41,6 @@ const HOLDS = [
   { value: 86_400, label: '1 day' },
   { value: 7 * 86_400, label: '7 days' },
 ]
-const MAX_CUSTOMER_LENGTH = 200
-const MAX_NOTE_LENGTH = 1_000
 
 const EMPTY = { quantity: '1', hold: 0, customer: '', note: '' }
 
@@ -86,13 +85,13 @@ function OrderForm({ petId }: { readonly petId: bigint }) {
         <TextField
           label="Customer"
           placeholder="Name or phone"
-          maxLength={MAX_CUSTOMER_LENGTH}
+          maxLength={MAX_LENGTHS.NewOrder.customer}
           value={draft.customer}
           onChange={(customer) => change({ customer })}
         />
         <TextField
           label="Note"
-          maxLength={MAX_NOTE_LENGTH}
+          maxLength={MAX_LENGTHS.NewOrder.note}
           value={draft.note}
           onChange={(note) => change({ note })}
         />

@@ -1,6 +1,6 @@
 import type { Order } from '@petstore/client'
 import type { CategoryList } from '../data/catalog/category-list.ts'
-import { isLow, isSoldOut } from '../data/stock/is-low.ts'
+import { freeUnits, isLow, isSoldOut } from '../data/stock/free-units.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { type Trade, unitsByPet } from '../data/trades.ts'
 
@@ -35,7 +35,7 @@ export function runningOut(
   const found = [...pace].flatMap(([petId, perDay]) => {
     const row = find(petId)
     if (row === undefined) return []
-    const daysLeft = Math.max(0, row.quantity - row.reserved) / perDay
+    const daysLeft = Math.max(0, freeUnits(row)) / perDay
     return daysLeft <= days ? [{ row, daysLeft, perDay }] : []
   })
   return found.sort((a, b) => a.daysLeft - b.daysLeft || b.perDay - a.perDay)

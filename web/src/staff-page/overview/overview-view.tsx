@@ -5,7 +5,7 @@ import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
 import { itemWords } from '../data/orders/order-words.ts'
 import { isOutage, RETRY_AFTER_OUTAGE_MS } from '../data/outage.ts'
-import { isSoldOut } from '../data/stock/is-low.ts'
+import { freeUnits, isSoldOut } from '../data/stock/free-units.ts'
 import { type ReadPage, readAll } from '../data/stock/stock-search.ts'
 import { momentWords } from '../data/time-words.ts'
 import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
@@ -40,8 +40,8 @@ export function OverviewView() {
   const categories = useReadable(categoryStore)
   const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
   const now = useNow(30_000)
-  const soldTrades = useTrades(client, feed.changes, 'sold')
-  const receivedTrades = useTrades(client, feed.changes, 'received')
+  const soldTrades = useTrades(client, feed.events, 'sold')
+  const receivedTrades = useTrades(client, feed.events, 'received')
   const openOrders = useLiveRecords(useMemo(() => openOrdersSource(client, feed.orders), [client, feed]))
   const low = useMemo(() => countLow(rows, categories), [rows, categories])
 
@@ -204,10 +204,10 @@ async function readSoldOut(read: ReadPage, signal: AbortSignal): Promise<boolean
   return false
 }
 
-function openOrdersSource(client: PetstoreClient, live: LiveChanges<Order>): RecordSource<Order> {
+function openOrdersSource(client: PetstoreClient, events: LiveChanges<Order>): RecordSource<Order, Order> {
   return {
-    live,
-    idOf: ({ id }) => String(id),
+    events,
+    keyOf: ({ id }) => id,
     load: (cursor, signal) => client.orders.list({ state: 'open', limit: 1_000, cursor, signal }),
   }
 }
@@ -343,7 +343,7 @@ function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
           key: String(row.petId),
           label: row.name ?? `Pet ${row.petId}`,
           value: daysLeft,
-          text: runsOutWords(row.quantity - row.reserved, daysLeft, perDay),
+          text: runsOutWords(freeUnits(row), daysLeft, perDay),
           href: href({ view: 'pet', petId: row.petId }),
         }))}
       />

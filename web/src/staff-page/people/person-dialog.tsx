@@ -1,7 +1,7 @@
-import type { Key, Permission } from '@petstore/client'
+import { type Key, MAX_LENGTHS, type Permission, VALUES } from '@petstore/client'
 import { useState } from 'preact/compat'
 import { type PeopleList, peopleFailure } from '../data/people.ts'
-import { ALL_PERMISSIONS, PERMISSION_WORDS } from '../data/permission-words.ts'
+import { PERMISSION_WORDS } from '../data/permission-words.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -51,7 +51,7 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
     onAdded(await list.add({ ...fields, plan, ...expiry }))
   }
   const toggle = (permission: Permission) =>
-    setPermissions(ALL_PERMISSIONS.filter((one) => permissions.includes(one) !== (one === permission)))
+    setPermissions(VALUES.Permission.filter((one) => permissions.includes(one) !== (one === permission)))
   return (
     <Dialog
       title={person === undefined ? 'Add a person' : `Edit ${person.name}`}
@@ -72,14 +72,14 @@ export function PersonDialog({ list, own, person, onClose, onAdded }: Props) {
         label="Name"
         hint="Of the person or the device. Activity shows it."
         autoFocus
-        maxLength={100}
+        maxLength={MAX_LENGTHS.NewKey.name}
         value={name}
         onChange={setName}
         problem={problem}
       />
       <fieldset className="stack">
         <legend className="field__label">May change</legend>
-        {ALL_PERMISSIONS.map((permission) => (
+        {VALUES.Permission.map((permission) => (
           <label key={permission} className="choice">
             <input
               className="checkbox"

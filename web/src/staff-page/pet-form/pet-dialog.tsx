@@ -1,9 +1,8 @@
-import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow } from '@petstore/client'
+import { isPetstoreError, type Pet, type PetstoreClient, type SearchRow, VALUES } from '@petstore/client'
 import { flushSync, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { catalogFailure } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
-import { STATUSES } from '../data/stock/table-state.ts'
 import { showToast } from '../data/toasts.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
 import { isImplausible } from '../quantity/typed-change.ts'
@@ -185,7 +184,7 @@ export function PetDialog({ pet, isGone = false, categoryId, barcode, onClose, o
   )
 }
 
-const STATUS_OPTIONS = STATUSES.map((status) => ({ value: status, label: status }))
+const STATUS_OPTIONS = VALUES.PetStatus.map((status) => ({ value: status, label: status }))
 
 interface FieldsProps {
   readonly draft: PetDraft

@@ -1,6 +1,7 @@
+import type { InventoryEvent } from '@petstore/client'
 import { useMemo, useState } from 'preact/compat'
-import type { ChangeHistory, HistorySnapshot } from '../data/history/change-history.ts'
 import { type Change, changeKey } from '../data/history/change-log.ts'
+import type { ListSnapshot, LiveList } from '../data/live-list.ts'
 import { whyWords } from '../data/reason-words.ts'
 import { momentWords } from '../data/time-words.ts'
 import { Button } from '../ui/button.tsx'
@@ -10,8 +11,8 @@ import { type Step, StepChart } from '../ui/charts/step-chart.tsx'
 import { RetryNotice } from '../ui/notices.tsx'
 
 interface Props {
-  readonly history: ChangeHistory
-  readonly log: HistorySnapshot
+  readonly history: LiveList<Change, InventoryEvent>
+  readonly log: ListSnapshot<Change>
   readonly now: number
   /** The pet is low if at most this many are free. */
   readonly threshold: number | undefined

@@ -1,8 +1,8 @@
-import type { SearchRow } from '@petstore/client'
+import type { InventoryEvent, SearchRow } from '@petstore/client'
 import { type ReactNode, useMemo, useState } from 'preact/compat'
 import { type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
-import { type HistorySource, useChangeHistory } from '../data/history/change-history.ts'
-import { changeOf } from '../data/history/change-log.ts'
+import { type Change, changeKey, changeOf } from '../data/history/change-log.ts'
+import { type ListSource, useLiveList } from '../data/live-list.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { PetOrders, usePetReserved } from '../order-rows/pet-orders.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
@@ -127,9 +127,11 @@ function usePetDetails(petId: bigint): SearchRow | undefined {
 function usePetHistory(petId: bigint) {
   const { client, feed } = useSession()
   const source = useMemo(
-    (): HistorySource => ({
-      live: feed.changes,
-      petId,
+    (): ListSource<Change, InventoryEvent> => ({
+      keyOf: changeKey,
+      isLog: true,
+      events: feed.events,
+      concerns: (event) => event.type === 'change' && event.petId === petId,
       load: async (cursor, signal) => {
         const read = (from: string | undefined) =>
           client.inventory.history(petId, { limit: HISTORY_PAGE, cursor: from, signal })
@@ -145,5 +147,5 @@ function usePetHistory(petId: bigint) {
     }),
     [client, feed, petId],
   )
-  return useChangeHistory(source)
+  return useLiveList(source)
 }

@@ -1,6 +1,7 @@
 import type { SearchRow } from '@petstore/client'
-import { memo, useEffect, useMemo, useRef, useState } from 'preact/compat'
+import { memo, useMemo, useRef, useState } from 'preact/compat'
 import { type PetListSnapshot, type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
+import { freeUnits } from '../data/stock/free-units.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
@@ -22,7 +23,7 @@ type OpenDialog = { readonly type: 'new' | 'categories' } | { readonly type: 'ed
 
 /** The catalogue of pets: add, edit and remove pets and their categories. */
 export function PetsView() {
-  const { client, feed, categories } = useSession()
+  const { client, feed } = useSession()
   const mayChange = useMayChange('pets')
   const [query, setQuery] = useState('')
   const [categoryId, setCategoryId] = useState<bigint>()
@@ -44,8 +45,6 @@ export function PetsView() {
     [client, feed, q, categoryId],
   )
   const { list, found } = usePetList(source)
-  // There is no event when somebody else renames a category.
-  useEffect(() => void categories.reload(), [categories])
   const close = () => setOpen(undefined)
   const editedId = open?.type === 'edit' ? open.pet.petId : undefined
   const edited = found.rows.find(({ petId }) => petId === editedId)
@@ -151,7 +150,7 @@ const PetRow = memo(function PetRow({ pet, onEdit }: PetRowProps) {
         <span className="visually-hidden"> in stock</span>
         {reserved > 0 && (
           <span className="pet-row__free muted small">
-            {(quantity - reserved).toLocaleString('en')} free, {reserved.toLocaleString('en')} reserved
+            {freeUnits(pet).toLocaleString('en')} free, {reserved.toLocaleString('en')} reserved
           </span>
         )}
       </span>

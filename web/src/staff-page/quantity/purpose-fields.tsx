@@ -1,8 +1,6 @@
-import type { Reason } from '@petstore/client'
+import { MAX_LENGTHS, type Reason } from '@petstore/client'
 import { REASON_WORDS } from '../data/reason-words.ts'
 
-/** The limit of the service. */
-export const MAX_REFERENCE_LENGTH = 200
 /** Includes halves of surrogate pairs. */
 const CONTROL_CHARACTERS = /[\p{Cc}\p{Cs}]+/gu
 
@@ -55,7 +53,7 @@ export function PurposeFields({ reference, onReference, ...reason }: Props) {
         aria-label="Reference"
         autoComplete="off"
         placeholder="Reference, such as PO-1043"
-        maxLength={MAX_REFERENCE_LENGTH}
+        maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
         value={reference}
         onChange={({ currentTarget }) => onReference(currentTarget.value)}
       />

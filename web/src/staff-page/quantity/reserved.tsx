@@ -1,3 +1,4 @@
+import { freeUnits } from '../data/stock/free-units.ts'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 
 interface Props {
@@ -6,9 +7,10 @@ interface Props {
 }
 
 /** How many units are free and how many are reserved by open orders; nothing if none are reserved. */
-export function Reserved({ quantity, reserved }: Props) {
+export function Reserved(units: Props) {
+  const { reserved } = units
   if (reserved === 0) return null
-  const free = quantity - reserved
+  const free = freeUnits(units)
   if (free >= 0) {
     return (
       <span className="reserved muted number">{`${wholeNumber(free)} free, ${wholeNumber(reserved)} reserved`}</span>

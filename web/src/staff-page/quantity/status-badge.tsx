@@ -1,5 +1,5 @@
 import type { PetStatus } from '@petstore/client'
-import { isSoldOut } from '../data/stock/is-low.ts'
+import { isSoldOut } from '../data/stock/free-units.ts'
 
 interface Props {
   readonly status: PetStatus

@@ -1,7 +1,8 @@
+import { MAX_LENGTHS } from '@petstore/client'
 import { Draft, type DraftFormat } from '../data/draft.ts'
 import { KeptWork, keptCount, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
-import { MAX_CHANGES, type QuantityChange } from '../data/stock/adjustment-batch.ts'
+import type { QuantityChange } from '../data/stock/adjustment-batch.ts'
 import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
@@ -25,6 +26,8 @@ export interface Received {
   readonly reference: string | undefined
   readonly changes: readonly QuantityChange[]
 }
+
+const MAX_LINES = MAX_LENGTHS.InventoryAdjustment.changes
 
 const FORMAT: DraftFormat<number, DeliveryHead> = {
   reason: 'received',
@@ -79,8 +82,8 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
     const { lines, phase } = this.get()
     if (phase !== 'open') return 'The last delivery is not settled yet.'
     const before = lines.get(petId)
-    if (before === undefined && lines.size === MAX_CHANGES) {
-      return `A delivery has at most ${MAX_CHANGES.toLocaleString('en')} pets. Receive this one, then start another.`
+    if (before === undefined && lines.size === MAX_LINES) {
+      return `A delivery has at most ${MAX_LINES.toLocaleString('en')} pets. Receive this one, then start another.`
     }
     const total = (before ?? 0) + amount
     if (total > MAX_QUANTITY) return 'Together with the pieces in the list, that is more than a pet can have.'

@@ -1,7 +1,7 @@
+import { MAX_LENGTHS } from '@petstore/client'
 import { type FormEvent, useEffect, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import { askImplausible } from '../quantity/ask-implausible.ts'
-import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { findScanned } from '../scanner/scan-layer.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -52,7 +52,7 @@ export function DeliveryReview({ delivery, onBack }: Props) {
           className="grow"
           label="Reference"
           placeholder="Delivery note or order, such as PO-1043"
-          maxLength={MAX_REFERENCE_LENGTH}
+          maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
           value={head?.reference ?? ''}
           readOnly={isSending}
           onChange={(reference) => delivery.setReference(reference)}

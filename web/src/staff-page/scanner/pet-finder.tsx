@@ -9,7 +9,7 @@ import {
 } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
-import { isSoldOut } from '../data/stock/is-low.ts'
+import { freeUnits, isSoldOut } from '../data/stock/free-units.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Combobox, type Option } from '../ui/combobox.tsx'
@@ -116,7 +116,7 @@ export function PetFinder({ ref, label, hint, message, onMessage, onPick, hidesS
           <span className={isSoldOut({ quantity, reserved }) ? 'negative' : 'muted number'}>
             {isSoldOut({ quantity, reserved })
               ? 'sold out'
-              : `${(quantity - reserved).toLocaleString('en')} free`}
+              : `${freeUnits({ quantity, reserved }).toLocaleString('en')} free`}
           </span>
         )}
       </>

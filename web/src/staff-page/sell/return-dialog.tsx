@@ -1,10 +1,9 @@
-import type { Adjustment } from '@petstore/client'
+import { type Adjustment, MAX_LENGTHS } from '@petstore/client'
 import { useEffect, useMemo, useState } from 'preact/compat'
 import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
-import { type ListPage, type ListSource, useSearchedList } from '../data/live-list.ts'
+import { type ListPage, type ListSource, useLiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { momentWords } from '../data/time-words.ts'
-import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Dialog } from '../ui/dialog.tsx'
 import { TextField } from '../ui/field.tsx'
@@ -31,7 +30,7 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
   const [receipt, setReceipt] = useState('')
   const typed = useDebounced(receipt.trim(), SEARCH_AFTER_MS)
   useStock()
-  const list = useSearchedList(
+  const list = useLiveList(
     useMemo((): ListSource<Adjustment> => {
       const load = (reference: string | undefined, cursor: string | undefined, signal: AbortSignal) =>
         client.adjustments.list({ reason: 'sold', reference, limit: SALES_PER_PAGE, cursor, signal })
@@ -57,7 +56,7 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
       <TextField
         label="Receipt"
         value={receipt}
-        maxLength={MAX_REFERENCE_LENGTH}
+        maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
         autoFocus
         onChange={setReceipt}
       />

@@ -1,13 +1,13 @@
-import type { Order } from '@petstore/client'
+import { MAX_LENGTHS, type Order } from '@petstore/client'
 import { type ComponentProps, lazy, Suspense, useEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
 import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
+import { freeUnits } from '../data/stock/free-units.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
-import { MAX_REFERENCE_LENGTH } from '../quantity/purpose-fields.tsx'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -121,7 +121,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
               <TextField
                 label="Receipt"
                 value={receipt}
-                maxLength={MAX_REFERENCE_LENGTH}
+                maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
                 onChange={(text) => till.setReceipt(text)}
               />
               <div className="cluster cluster--end">
@@ -203,8 +203,8 @@ function CartLine({ till, line: { petId, quantity }, ...amountField }: CartLineP
 }
 
 function FreeUnits({ row, wanted }: { readonly row: StockRow; readonly wanted: number }) {
-  const { quantity, reserved } = row
-  const free = quantity - reserved
+  const { reserved } = row
+  const free = freeUnits(row)
   return (
     <span className={free < wanted ? 'negative number' : 'muted number'}>
       {Math.max(0, free).toLocaleString('en')} free

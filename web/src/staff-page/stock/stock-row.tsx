@@ -1,5 +1,6 @@
 import { memo, useLayoutEffect, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
+import { freeUnits } from '../data/stock/free-units.ts'
 import type { EditState } from '../data/stock/stock-editor.ts'
 import { petName, type StockRow } from '../data/stock/stock-model.ts'
 import { CategoryName } from '../pet-form/category-name.tsx'
@@ -42,7 +43,7 @@ export const StockTableRow = memo(function StockTableRow(props: Props) {
   const { row, size, quantity, isSelected, mayChange, isMarked, state, actions } = props
   const { editor } = useSession()
   const { petId, status, reserved } = row
-  const free = quantity - reserved
+  const free = freeUnits({ quantity, reserved })
   const classes = ['stock-row']
   if (isSelected) classes.push('stock-row--selected')
   if (isMarked) classes.push('stock-row--marked')

@@ -1,7 +1,7 @@
 import { type CSSProperties, useMemo } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
-import { isLow } from '../data/stock/is-low.ts'
+import { isLow } from '../data/stock/free-units.ts'
 import { shownQuantity } from '../data/stock/stock-editor.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { COLUMN_NAMES, type SortColumn } from '../data/stock/table-state.ts'
@@ -21,19 +21,21 @@ interface Props {
   /** The rows of this page. */
   readonly rows: readonly StockRow[]
   readonly size: TableSize
+  /** Thousands of fields would take a browser many seconds. */
+  readonly isPrinting: boolean
   readonly table: TableActions
   readonly goTo: RowActions['goTo']
   readonly onTyping: RowActions['onTyping']
 }
 
 /** The stock as a table. Quantities are edited in their fields. */
-export function StockTable({ rows, size, table, goTo, onTyping }: Props) {
+export function StockTable({ rows, size, isPrinting, table, goTo, onTyping }: Props) {
   const session = useSession()
   const { recentlyChanged } = useStock()
   const { selected } = useReadable(session.table)
   const edits = useReadable(session.editor)
   const categories = useReadable(session.categories)
-  const mayChange = useMayChange('stock')
+  const mayChange = useMayChange('stock') && !isPrinting
   const actions = useMemo<RowActions>(() => ({ table, goTo, onTyping }), [table, goTo, onTyping])
   return (
     <table className={`table stock-table stock-table--${size}`} aria-label="Stock">

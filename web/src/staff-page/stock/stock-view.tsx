@@ -95,6 +95,7 @@ export function StockView() {
               isPrinting ? rows.slice(0, MAX_PRINTED) : rows.slice(page * PAGE_SIZE, (page + 1) * PAGE_SIZE)
             }
             size={size}
+            isPrinting={isPrinting}
             table={table}
             goTo={goTo}
             onTyping={setTyped}

@@ -1,3 +1,4 @@
+import { VALUES } from '@petstore/client'
 import { useEffect, useRef } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
 import {
@@ -5,7 +6,6 @@ import {
   FIRST_TABLE_STATE,
   type Sort,
   type SortColumn,
-  STATUSES,
   type TableFilter,
   type TableState,
 } from '../data/stock/table-state.ts'
@@ -34,7 +34,7 @@ export function readQuery(text: string): Pick<TableState, 'filter' | 'sort'> {
   return {
     filter: {
       query: parameters.get('q') ?? '',
-      status: STATUSES.find((status) => status === parameters.get('status')) ?? 'all',
+      status: VALUES.PetStatus.find((status) => status === parameters.get('status')) ?? 'all',
       categoryId: /^-?\d{1,19}$/.test(category) ? BigInt(category) : undefined,
       lowOnly: parameters.get('low') === 'true',
     },

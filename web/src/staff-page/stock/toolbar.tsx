@@ -1,8 +1,9 @@
+import { VALUES } from '@petstore/client'
 import { useId, useRef, useState } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { searchQueryOf } from '../data/stock/stock-search.ts'
-import { COLUMN_NAMES, type SortColumn, STATUSES } from '../data/stock/table-state.ts'
+import { COLUMN_NAMES, type SortColumn } from '../data/stock/table-state.ts'
 import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -19,7 +20,7 @@ interface Props {
   readonly onFind: () => void
 }
 
-const STATUS_OPTIONS = (['all', ...STATUSES] as const).map((value) => ({
+const STATUS_OPTIONS = (['all', ...VALUES.PetStatus] as const).map((value) => ({
   value,
   label: `${value[0]?.toUpperCase()}${value.slice(1)}`,
 }))

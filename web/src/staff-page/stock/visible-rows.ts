@@ -1,5 +1,5 @@
 import type { CategoryList } from '../data/catalog/category-list.ts'
-import { isLow } from '../data/stock/is-low.ts'
+import { freeUnits, isLow } from '../data/stock/free-units.ts'
 import { searchTerms } from '../data/stock/search-text.ts'
 import { type EditState, wantedBy } from '../data/stock/stock-editor.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
@@ -94,7 +94,7 @@ const SORT_KEYS: Readonly<Record<Sort['column'], (row: StockRow) => string | num
   petId: ({ petId }) => petId,
   name: ({ searchText }) => searchText,
   quantity: ({ quantity }) => quantity,
-  free: ({ quantity, reserved }) => quantity - reserved,
+  free: freeUnits,
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { CategoryList } from '../../../src/staff-page/data/catalog/category-list.ts'
-import { isLow } from '../../../src/staff-page/data/stock/is-low.ts'
+import { isLow } from '../../../src/staff-page/data/stock/free-units.ts'
 import { searchable } from '../../../src/staff-page/data/stock/search-text.ts'
 import type { StockRow } from '../../../src/staff-page/data/stock/stock-model.ts'
 import { NO_FILTER, type Sort, type TableFilter } from '../../../src/staff-page/data/stock/table-state.ts'

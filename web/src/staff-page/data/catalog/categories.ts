@@ -2,7 +2,7 @@ import type { Category, InventoryEvent, PetstoreClient } from '@petstore/client'
 import type { LiveChanges } from '../history/live-changes.ts'
 import { LiveList } from '../live-list.ts'
 import { State } from '../observable.ts'
-import { thresholdOf } from '../stock/is-low.ts'
+import { thresholdOf } from '../stock/free-units.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import type { CategoryList } from './category-list.ts'
 
@@ -57,7 +57,7 @@ export class Categories extends State<CategoryList> {
     })
   }
 
-  /** A view that edits categories calls this when it opens. */
+  /** Loads the categories at once, such as before an import is planned. */
   reload(): Promise<void> {
     return this.#list.reload()
   }

@@ -1,7 +1,7 @@
 import type { InventoryEvent, Page, SearchRow } from '@petstore/client'
 import { useMemo } from 'preact/compat'
 import type { LiveChanges } from '../history/live-changes.ts'
-import { type ListSnapshot, type ListSource, type LiveList, useSearchedList } from '../live-list.ts'
+import { type ListSnapshot, type ListSource, type LiveList, useLiveList } from '../live-list.ts'
 
 export type PetList = LiveList<SearchRow, InventoryEvent>
 export type PetListSnapshot = ListSnapshot<SearchRow>
@@ -29,6 +29,6 @@ export function petListSource({ load, events, petId }: PetListSource): ListSourc
 
 /** A list for as long as the component is mounted. `source` must stay the same object for the same search. */
 export function usePetList(source: PetListSource): { list: PetList; found: PetListSnapshot } {
-  const list = useSearchedList(useMemo(() => petListSource(source), [source]))
+  const list = useLiveList(useMemo(() => petListSource(source), [source]))
   return { list, found: list.get() }
 }

@@ -1,10 +1,8 @@
-import type { Change } from './change-log.ts'
-
 /** After `missed`, some changes are unknown: load the list again. */
 type Notice<Item> = { readonly type: 'change'; readonly change: Item } | { readonly type: 'missed' }
 
-/** Passes each change to all subscribers; changes of the stock by default. */
-export class LiveChanges<Item = Change> {
+/** Passes each change to all subscribers. */
+export class LiveChanges<Item> {
   /** A list that is loaded before this may lack changes that are never published. */
   readonly started: Promise<void>
   readonly #listeners = new Set<(notice: Notice<Item>) => void>()

@@ -1,7 +1,7 @@
 import type { Order } from '@petstore/client'
 import { useEffect, useMemo } from 'preact/compat'
 import type { LiveChanges } from '../history/live-changes.ts'
-import { type ListPage, type ListSnapshot, type LiveList, useSearchedList } from '../live-list.ts'
+import { type ListPage, type ListSnapshot, type LiveList, useLiveList } from '../live-list.ts'
 
 /** Which orders a list shows. */
 export interface OrderSource {
@@ -27,7 +27,7 @@ export function useOrderList(
   { load, petId }: OrderSource,
   { events, own }: OrderNews,
 ): { list: OrderList; orders: OrderListSnapshot } {
-  const list = useSearchedList(
+  const list = useLiveList(
     useMemo(
       () => ({
         load,

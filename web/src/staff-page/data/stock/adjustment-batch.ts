@@ -3,6 +3,7 @@ import {
   type CallOptions,
   type ErrorDetail,
   isPetstoreError,
+  MAX_LENGTHS,
   type Reason,
 } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
@@ -61,8 +62,6 @@ export interface Stopping {
   readonly cancel: AbortSignal
 }
 
-/** The limit of an adjustment. */
-export const MAX_CHANGES = 1_000
 /** How often a batch is sent again without the rows that others changed meanwhile. */
 const MAX_ROUNDS = 5
 
@@ -73,8 +72,9 @@ export const GONE = 'This pet is not in the store any more.'
 
 export function batchesOf(changes: readonly RowChange[], purpose: Purpose): Batch[] {
   const batches: Batch[] = []
-  for (let start = 0; start < changes.length; start += MAX_CHANGES) {
-    batches.push(newBatch(changes.slice(start, start + MAX_CHANGES), purpose))
+  const size = MAX_LENGTHS.InventoryAdjustment.changes
+  for (let start = 0; start < changes.length; start += size) {
+    batches.push(newBatch(changes.slice(start, start + size), purpose))
   }
   return batches
 }

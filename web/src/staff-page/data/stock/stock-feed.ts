@@ -1,5 +1,4 @@
 import { type InventoryEvent, isPetstoreError, type Order } from '@petstore/client'
-import { changeOf } from '../history/change-log.ts'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
 import type { SaveContext } from './own-request.ts'
@@ -29,7 +28,6 @@ export class StockFeed {
   readonly #started = new Promise<void>((resolve) => {
     this.#streamStarted = resolve
   })
-  readonly changes = new LiveChanges(this.#started)
   readonly orders = new LiveChanges<Order>(this.#started)
   readonly events = new LiveChanges<InventoryEvent>(this.#started)
   /** All pets by petId: every pet of a small store. */
@@ -167,7 +165,6 @@ export class StockFeed {
   #take(event: InventoryEvent): void {
     const isRestart = event.type === 'ready' && this.#lastEventId !== undefined
     this.#lastEventId = event.id
-    if (event.type === 'change') this.changes.publish({ type: 'change', change: changeOf(event) })
     if (event.type === 'order') this.orders.publish({ type: 'change', change: event.order })
     if (event.type === 'relist' || isRestart) this.#reloadAfterGap()
     else if (event.type === 'ready') this.#begin()
@@ -184,7 +181,6 @@ export class StockFeed {
   }
 
   #reloadAfterGap(): void {
-    this.changes.publish({ type: 'missed' })
     this.orders.publish({ type: 'missed' })
     this.events.publish({ type: 'missed' })
     void this.reload()

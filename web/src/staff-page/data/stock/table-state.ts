@@ -32,8 +32,6 @@ export const FIRST_TABLE_STATE: TableState = {
   active: undefined,
 }
 
-export const STATUSES: readonly PetStatus[] = ['available', 'pending', 'sold']
-
 export const COLUMN_NAMES: Readonly<Record<SortColumn, string>> = {
   name: 'Name',
   petId: 'ID',

@@ -11,9 +11,16 @@ export function thresholdOf(
   return lowStockAt ?? (categoryId === undefined ? undefined : byId.get(categoryId)?.lowStockAt)
 }
 
+type Units = Pick<StockRow, 'quantity' | 'reserved'>
+
+/** The units that can be sold. Negative if the stock was set below the reserved units. */
+export function freeUnits({ quantity, reserved }: Units): number {
+  return quantity - reserved
+}
+
 /** Whether nothing is left to sell, whatever the status. */
-export function isSoldOut({ quantity, reserved }: Pick<StockRow, 'quantity' | 'reserved'>): boolean {
-  return quantity <= reserved
+export function isSoldOut(units: Units): boolean {
+  return freeUnits(units) <= 0
 }
 
 /** Decides as the service does: by the free units, whatever the status. */
@@ -22,5 +29,5 @@ export function isLow(
   categories: Thresholds,
 ): boolean {
   const threshold = thresholdOf(row, categories)
-  return threshold !== undefined && row.quantity - row.reserved <= threshold
+  return threshold !== undefined && freeUnits(row) <= threshold
 }
