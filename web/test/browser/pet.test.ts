@@ -7,6 +7,7 @@ import { expectSoon } from '../support/soon.ts'
 import { activeRow, goToRow } from '../support/stock-table.ts'
 
 let isHistoryBroken = false
+let isHistoryRemoved = false
 /** How many pages of the history are empty before the first change, as if the pet had been edited very often. */
 let emptyPages = 0
 let isStockBroken = false
@@ -17,6 +18,7 @@ const shop = useShop({
     ...store,
     listHistoryPage: async (petId, limit, cursor) => {
       if (isHistoryBroken) return broken()
+      if (isHistoryRemoved) return { rows: [], next: undefined }
       if (emptyPages === 0)
         return store.listHistoryPage(petId, limit, cursor === 'later' ? undefined : cursor)
       emptyPages--
@@ -28,6 +30,7 @@ const shop = useShop({
 
 afterEach(() => {
   isHistoryBroken = false
+  isHistoryRemoved = false
   isStockBroken = false
 })
 
@@ -159,6 +162,13 @@ test('a long history is shown page by page, and the chart draws what is loaded',
   await page.getByText(/^106 changes since/).waitFor()
   expect(await more.count()).toBe(0)
   expect((await historyRows(page).allInnerTexts()).at(-2)).toMatch(/8\s*→\s*to\s+1,001/)
+})
+
+test('the page of a pet whose history was removed says so', async () => {
+  isHistoryRemoved = true
+  const page = await shop.signedIn({ path: '/#/pets/2' })
+  await page.getByText('Its older history was removed.').waitFor()
+  await page.getByText('The chart begins with the next change of the quantity.').waitFor()
 })
 
 test('a history that cannot be read says so, leaves the pet usable, and can be asked for again', async () => {

@@ -30,7 +30,7 @@ export function PetHistory({ history, log, now, threshold }: Props) {
         </div>
         <div className="card__body">
           {isLoading && <span className="skeleton pet__chart-skeleton" />}
-          {isEmpty && <p className="muted">The chart begins with the first change of the quantity.</p>}
+          {isEmpty && <p className="muted">The chart begins with the next change of the quantity.</p>}
           <HistoryChart log={log} now={now} threshold={threshold} />
         </div>
       </section>
@@ -45,7 +45,7 @@ export function PetHistory({ history, log, now, threshold }: Props) {
               {failure}
             </RetryNotice>
           )}
-          {isEmpty && <p className="muted">Nobody has changed it yet.</p>}
+          {isEmpty && <p className="muted">Its older history was removed.</p>}
           {(changes.length > 0 || next !== undefined) && (
             <HistoryTable history={history} log={log} now={now} />
           )}
