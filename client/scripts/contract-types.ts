@@ -43,7 +43,9 @@ function typeOf(schema: Schema): string {
   throw new Error(`contract-types.ts does not support the schema ${JSON.stringify(schema)}`)
 }
 
-function objectType({ properties = {}, required = [] }: Schema): string {
+function objectType({ properties = {}, required = [], additionalProperties }: Schema): string {
+  if (typeof additionalProperties === 'object')
+    return `Readonly<Record<string, ${typeOf(additionalProperties)}>>`
   const fields = Object.entries(properties).map(([name, field]) => {
     const mark = required.includes(name) ? '' : '?'
     return `${comment(field.description)}readonly ${name}${mark}: ${typeOf(field)}`

@@ -13,6 +13,8 @@ export interface Schema {
   readonly maxLength?: number
   readonly maxItems?: number
   readonly properties?: Readonly<Record<string, Schema>>
+  /** The schema of all values of a map. */
+  readonly additionalProperties?: Schema | boolean
   readonly required?: readonly string[]
   readonly description?: string
 }

@@ -278,7 +278,7 @@ export interface PetUpdate {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-  readonly metadata?: Readonly<Record<never, never>> | null
+  readonly metadata?: Readonly<Record<string, string>> | null
 }
 
 export interface NewCategory {
@@ -755,7 +755,7 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 export type PetStatus = 'available' | 'pending' | 'sold'
 
 /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
-export type Metadata = Readonly<Record<never, never>>
+export type Metadata = Readonly<Record<string, string>>
 
 export interface ListedEvent {
   /** The id of the event, the same as in the stream; opaque. */
@@ -1082,7 +1082,7 @@ export interface PetUpsert {
   readonly status?: PetStatus
   readonly barcode?: string | null
   readonly lowStockAt?: number | null
-  readonly metadata?: Readonly<Record<never, never>> | null
+  readonly metadata?: Readonly<Record<string, string>> | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
 }

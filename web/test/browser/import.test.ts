@@ -104,12 +104,14 @@ test('an empty store offers to import a file and to add a pet, if the key may ch
 })
 
 test('an export is imported unchanged, and warns about barcodes that spreadsheets shorten', async () => {
-  await shop.send('PATCH', '/pets/1', { name: '=1+1', barcode: '4006381333931', lowStockAt: 2 })
+  const metadata = { sku: 'B 1', bin: '7' }
+  await shop.send('PATCH', '/pets/1', { name: '=1+1', barcode: '4006381333931', lowStockAt: 2, metadata })
   const page = await shop.signedIn()
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export CSV' }).click()
   const text = await Bun.file(await (await downloading).path()).text()
-  expect(text).toContain("\n1,'=1+1,1,available,4,4006381333931,2,,Category 1\n")
+  const pairs = '"{""bin"":""7"",""sku"":""B 1""}"'
+  expect(text).toContain(`\n1,'=1+1,1,available,4,4006381333931,2,${pairs},Category 1\n`)
   await page.getByText('would alter 1 barcode.').waitFor()
   await page.evaluate(() => location.assign('#/import'))
   await choose(page, text)

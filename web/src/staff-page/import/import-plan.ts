@@ -2,6 +2,7 @@ import {
   type Category,
   type KeyLimits,
   MAX_LENGTHS,
+  type Metadata,
   type PetStatus,
   type PetUpsert,
   stringify,
@@ -26,6 +27,7 @@ export interface KnownPet {
   readonly barcode?: string | undefined
   /** The threshold of the pet itself, not of its category. */
   readonly lowStockAt?: number | undefined
+  readonly metadata?: Metadata | undefined
 }
 
 /** The fields of a pet to save; those that are `undefined` stay as they are. */
@@ -198,7 +200,7 @@ function keepsBarcode(pet: FileLine['pet'] | undefined, barcode: string | null |
 }
 
 function newPetOf(row: FileLine['pet'], category: RowCategory): PetFields {
-  const { id, name, status, quantity, barcode, lowStockAt } = row
+  const { id, name, status, quantity, barcode, lowStockAt, metadata } = row
   return {
     id: id ?? undefined,
     name,
@@ -207,7 +209,7 @@ function newPetOf(row: FileLine['pet'], category: RowCategory): PetFields {
     categoryId: category.id,
     barcode: barcode ?? undefined,
     lowStockAt: lowStockAt ?? undefined,
-    metadata: undefined,
+    metadata: metadataOf(metadata) ?? undefined,
   } satisfies Record<keyof PetUpsert, unknown>
 }
 
@@ -221,9 +223,13 @@ function updateOf(known: KnownPet, row: FileLine['pet'], category: RowCategory):
     status: changed(row.status, known.status),
     barcode: changed(row.barcode, known.barcode),
     lowStockAt: changed(row.lowStockAt, known.lowStockAt),
-    // An update keeps the metadata.
-    metadata: undefined,
+    metadata: metadataOf(changed(row.metadata, known.metadata && JSON.stringify(known.metadata))),
   } satisfies Record<Exclude<keyof PetUpsert, 'quantity'>, unknown>
+}
+
+/** A file has metadata as JSON. Its names have the same order as in answers of the service. */
+function metadataOf(text: FileLine['pet']['metadata']): Metadata | null | undefined {
+  return text == null ? text : JSON.parse(text)
 }
 
 /** Below the limit of the service for the body of a batch, also with the ids of new categories. */

@@ -126,6 +126,7 @@ export function lineWords(line: PetLine, categories: CategoryList): string {
           `${number(pet.quantity)} in stock`,
           pet.barcode && `barcode ${pet.barcode}`,
           pet.lowStockAt != null && `warn at ${number(pet.lowStockAt)}`,
+          pet.metadata != null && 'with metadata',
           sameNameAs !== undefined && `pet ${sameNameAs} has the same name`,
         ]
       : [
@@ -136,6 +137,8 @@ export function lineWords(line: PetLine, categories: CategoryList): string {
           pet.barcode === null && 'no barcode',
           pet.lowStockAt != null && `warn at ${number(pet.lowStockAt)}`,
           pet.lowStockAt === null && 'no warning of its own',
+          pet.metadata != null && 'other metadata',
+          pet.metadata === null && 'no metadata',
           quantity && `quantity from ${number(quantity.expected)} to ${number(quantity.quantity)}`,
         ]
   return parts.filter(Boolean).join(', ')

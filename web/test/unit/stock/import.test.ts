@@ -108,6 +108,18 @@ describe('a plan', () => {
     ])
   })
 
+  test('keeps the metadata of new pets, and changes it only if the file has other metadata', () => {
+    const file = read(
+      `${HEADER},metadata\n1,Pet 1,1,available,5,"{""b"":""2"",""a"":""1""}"\n2,Pet 2,1,available,5,\n3,Pet 3,1,available,5,"{""a"":""2""}"\n4,New,1,sold,0,"{""a"":""3""}"\n`,
+    )
+    const metadata = { a: '1', b: '2' }
+    const pets = [1n, 2n, 3n].map((petId) => known(petId, { metadata }))
+    const made = plan(file, ...pets)
+    expect(made.unchanged).toBe(1)
+    expect(made.lines.map(({ pet }) => pet.metadata)).toEqual([null, { a: '2' }, { a: '3' }])
+    expect(plan(read(`${HEADER}\n1,Pet 1,1,available,5\n`), ...pets)).toMatchObject({ unchanged: 1 })
+  })
+
   test('finds categories by name, and adds pets without an id', () => {
     const file = read(
       'sep=;\nname;category;status;quantity;petId\nRex;dogs;sold;1;\nTom;Cats;sold;2;\nTim;cats;sold;3;4\nPet 2;Dogs;sold;4;\n',
