@@ -9,7 +9,6 @@ import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { ReportStore } from '../core/reports/report-store.ts'
 import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
-import { ANSWERS_KEPT_HOURS } from '../core/stock/decide.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
@@ -523,7 +522,7 @@ export async function commitAndReply<Type extends CommandType>(
     case 'key_reused':
       throw new ServiceError(
         'idempotency_key_reused',
-        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was sent with another request within the last ${ANSWERS_KEPT_HOURS} hours; use a new key for each change`,
+        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was already sent with another request; use a new key for each change`,
       )
   }
 }
