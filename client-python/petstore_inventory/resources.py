@@ -211,9 +211,10 @@ class AdjustmentsMethods(Resource):
         **options: Unpack[WriteOptions],
     ) -> types.AdjustmentResult:
         """
-        Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, whoever
-        asks: then the response is 409 `already_reversed`. A count is reversed to the quantity that the pet
-        would have without it. A reversal cannot be reversed. The key needs the permission `stock`.
+        Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, not even
+        by different callers: the second request gets 409 `already_reversed`. A count is reversed to the
+        quantity that the pet would have without it. A reversal cannot be reversed. The key needs the permission
+        `stock`.
         """
         return self._transport.write("POST", f"/inventory/adjustments/{int64(adjustment_id)}/reverse", body or {}, **options)
 

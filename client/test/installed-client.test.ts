@@ -28,7 +28,7 @@ test('an empty project in Node 22 uses the installed tarball against a live serv
 test('and in Bun', () => exerciseIn(process.execPath), 60_000)
 
 test.skipIf((await nodeVersion()) >= 22)(
-  'an older Node is told which versions the client needs',
+  'an older Node gets an error that names the versions that the client needs',
   async () => {
     const { exitCode, stderr } = await inProject([
       'node',

@@ -230,7 +230,7 @@ const Reversal = Type.Object(
 export const reverseAdjustment = defineOperation('POST', '/inventory/adjustments/{adjustmentId}/reverse', {
   summary: 'Reverse an adjustment',
   description:
-    'Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, whoever asks: then the response is 409 `already_reversed`. A count is reversed to the quantity that the pet would have without it. A reversal cannot be reversed.',
+    'Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, not even by different callers: the second request gets 409 `already_reversed`. A count is reversed to the quantity that the pet would have without it. A reversal cannot be reversed.',
   permission: 'stock',
   params: ADJUSTMENT_ID,
   acceptsIdempotencyKey: true,

@@ -46,7 +46,7 @@ const DOWN = 10_000_000
 const UNKNOWN_PET = 987_654
 /** Longer than anything here may take. */
 const PATIENCE_MS = 60_000
-/** After so long some responses are abandoned: some arrive earlier, and some changes are made without one. */
+/** The client gives up a response after this time. Some responses arrive earlier, and some changes are made without one. */
 const IMPATIENCE_MS = 5
 const RETRY_MS = 10
 /** How many of the latest answered requests are repeated at the end. */

@@ -75,7 +75,7 @@ export async function startExampleShop(
   await service.send('POST', '/pets', { id: 77, name: 'Gone soon', categoryId: 1 })
   await service.send('POST', '/pets', { id: 78, name: 'Scanned', categoryId: 1, barcode: 'SCANNED' })
   for (const id of ['key_1', 'key_77']) await service.createKey('pro', { id, permissions: [] })
-  // A sale with so many units that each test can reverse some.
+  // The sale has enough units for each test to reverse some.
   const sale = [
     1_000_000,
     1_000_000,

@@ -44,7 +44,7 @@ export function canMount(): boolean {
   }
 }
 
-/** Fills the disk of a folder to the last byte, or by so many bytes; `free` makes room again. */
+/** Fills the disk of a folder to the last byte, or by `bytes`; `free` makes room again. */
 export function fillDisk(folder: string, bytes = Number.POSITIVE_INFINITY): { free(): void } {
   const path = join(folder, 'filler')
   const file = openSync(path, 'w')
