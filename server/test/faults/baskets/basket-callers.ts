@@ -38,6 +38,9 @@ interface Answer {
 
 type Step = keyof typeof WEIGHTS
 
+/** How many requests succeeded, how many were refused, and how many were sent again. */
+export type BasketCounts = Readonly<Record<Step | 'refused' | 'repeated', number>>
+
 const WEIGHTS = { create: 40, complete: 18, replace: 14, extend: 6, cancel: 8, giveBack: 6, receive: 8 }
 const MAX_LINES = 8
 const MAX_UNITS = 3
@@ -45,7 +48,7 @@ const MAX_UNITS = 3
 const LATEST_ORDERS = 150
 const SHORT_HOLD_SECONDS = 1
 const LONG_HOLD_SECONDS = 600
-const RETRY_MS = 20
+const RETRY_MS = 50
 const ATTEMPT_MS = 20_000
 const PATIENCE_MS = 120_000
 /** Units of this pet are also sold while orders reserve them. */
@@ -70,15 +73,20 @@ export class BasketCallers {
   readonly #random: Random
   readonly #latest: KnownOrder[] = []
 
+  /** How many requests were answered. */
+  get answers(): number {
+    return Object.values(this.counts).reduce((sum, count) => sum + count, 0) - this.counts.repeated
+  }
+
   constructor(shop: BasketShop, seed: number) {
     this.#shop = shop
     this.#random = new Random(seed)
   }
 
   /** Returns once all requests have been answered. */
-  async run(callers: number, isOver: (baskets: number) => boolean): Promise<void> {
+  async run(callers: number, isOver: (counts: BasketCounts) => boolean): Promise<void> {
     const call = async () => {
-      while (!isOver(this.counts.create)) await this.#step()
+      while (!isOver(this.counts)) await this.#step()
     }
     await Promise.all(Array.from({ length: callers }, call))
   }
