@@ -8,10 +8,17 @@ import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { ReportStore } from '../core/reports/report-store.ts'
-import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
+import type {
+  Command,
+  CommandOf,
+  CommandType,
+  KeyedAnswer,
+  Outcome,
+  OutcomeOf,
+} from '../core/stock/command.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
-import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
+import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
@@ -50,7 +57,8 @@ export interface Services {
     ReportStore &
     WebhookStore &
     Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
-    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'>
+    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'> &
+    Pick<StockStore, 'findAnswer'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: { open(request: StreamRequest): Promise<Reply> }
@@ -515,7 +523,11 @@ export async function commitAndReply<Type extends CommandType>(
   }
   if (idempotency === undefined) return toReply(await commits.run(command, requester))
   const answer = (outcome: Outcome, maxFailures: number) => serializeReply(toReply(outcome, maxFailures))
-  const result = await commits.runOnce(command, { ...idempotency, answer }, requester)
+  return replyOnce(await commits.runOnce(command, { ...idempotency, answer }, requester), idempotency)
+}
+
+/** The reply to a request with an Idempotency-Key. */
+export function replyOnce(result: KeyedAnswer, idempotency: RequestIdempotency): Reply {
   switch (result.type) {
     case 'answered':
       return parseStoredReply(result.answer, result.isReplay)
@@ -534,7 +546,7 @@ function withFewerDetails(error: ServiceError, max: number): ServiceError {
   return new ServiceError(code, shortMessage, { field, details: details.slice(0, max) })
 }
 
-function serializeReply({ status, headers, body }: StorableReply): string {
+export function serializeReply({ status, headers, body }: StorableReply): string {
   return JSON.stringify({ status, headers, body })
 }
 

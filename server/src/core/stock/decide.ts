@@ -110,6 +110,9 @@ function answerKeptMs(command: Command): number {
 /** A remembered refusal has this many failures, so that it is short even if the request had 1,000 lines. */
 export const MAX_REMEMBERED_FAILURES = 3
 
+/** Stands for the answer of a key that is only locked, and is not remembered. */
+export const NO_ANSWER = ''
+
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
   readonly keyId: string
@@ -151,12 +154,8 @@ class AnswersDraft {
     const { keyId, at } = command
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
-    const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
-    if (earlier !== undefined && at < earlier.forgetAt) {
-      return earlier.fingerprint === fingerprint
-        ? { type: 'answered', answer: earlier.answer, isReplay: true }
-        : { type: 'key_reused' }
-    }
+    const earlier = earlierAnswer(this.newAnswers.get(id) ?? this.#remembered?.get(id), { fingerprint, at })
+    if (earlier !== undefined) return earlier
     const outcome = decideCommand()
     const answer = idempotency.answer(outcome, Number.POSITIVE_INFINITY)
     if (mustRemember(outcome)) {
@@ -167,6 +166,17 @@ class AnswersDraft {
     }
     return { type: 'answered', answer, isReplay: false }
   }
+}
+
+/** The answer to a request whose idempotency key has a remembered answer; `undefined` if the request must be decided. */
+export function earlierAnswer(
+  remembered: RememberedAnswer | undefined,
+  { fingerprint, at }: Pick<RememberedAnswer, 'fingerprint'> & { readonly at: number },
+): KeyedAnswer | undefined {
+  if (remembered === undefined || at >= remembered.forgetAt) return undefined
+  return remembered.fingerprint === fingerprint
+    ? { type: 'answered', answer: remembered.answer, isReplay: true }
+    : { type: 'key_reused' }
 }
 
 /** The answer is not remembered if the command is invalid or forbidden, so a retry is decided again. */
