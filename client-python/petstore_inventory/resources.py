@@ -370,7 +370,7 @@ class ImportsMethods(Resource):
         map: Optional[str] = None,
         locale: Optional[Literal["en", "de"]] = None,
         encoding: Optional[Literal["utf8", "latin1"]] = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[WriteOptions],
     ) -> types.ImportResult:
         """
         Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are
@@ -379,9 +379,10 @@ class ImportsMethods(Resource):
         creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the
         stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While
         the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with
-        Retry-After. The key needs the permission `pets`.
+        Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused
+        file changes nothing, so it is checked again. The key needs the permission `pets`.
         """
-        return self._transport.write_once("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
+        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
 
 
 class OrdersMethods(Resource):
