@@ -16,6 +16,7 @@ import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { Deadlines, deadlineError } from './deadlines.ts'
+import { quotasOf, rateLimitFields } from './limits.ts'
 import {
   acceptsIfMatch,
   deprecationHeaders,
@@ -360,7 +361,11 @@ function refuseAdmission(context: RequestContext, admission: Admission, refusal:
   }
   const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const error = new ServiceError(refusal, `${reason}; wait ${seconds} s before the next request`)
-  context.reply = errorReply(error, { 'Retry-After': String(seconds) })
+  const quotas = context.key === undefined ? [admission] : quotasOf(context.key.limits)
+  context.reply = errorReply(error, {
+    'Retry-After': String(seconds),
+    ...rateLimitFields(quotas, [admission], admission.at),
+  })
 }
 
 /** Replies 404 or 405 if no operation matches. Throws `gone` if the operation's sunset date has passed. */

@@ -40,6 +40,10 @@ const HEADERS = {
   'X-RateLimit-Limit': integerHeader('The limit in force.', 0),
   'X-RateLimit-Remaining': integerHeader('Requests remaining in the current window.', 0),
   'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.'),
+  'RateLimit-Policy': textHeader(
+    'The limits that apply: quota `q` and window `w` in seconds (draft-ietf-httpapi-ratelimit-headers-11).',
+  ),
+  RateLimit: textHeader('What is left: `r` requests for the next `t` seconds.'),
   'X-Request-Id': textHeader('Identifies the request in the logs; callers may send their own X-Request-Id.'),
   'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
   'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
@@ -312,6 +316,7 @@ function describeError(status: number) {
   const headers: HeaderName[] = []
   if (status === 401) headers.push('WWW-Authenticate')
   if (status === 429 || status === 503) headers.push('Retry-After')
+  if (status === 429) headers.push('RateLimit-Policy', 'RateLimit')
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
     headers: headerReferences(headers),
