@@ -33,8 +33,10 @@ import {
   notFoundReply,
   PAIRING_CODE_ADVICE,
   parseIfMatch,
+  prefersProblem,
   type Reply,
   readIdempotency,
+  toProblem,
   unauthorizedReply,
   WRONG_PAIRING_CODE,
   WRONG_TOKEN_CHALLENGE,
@@ -532,8 +534,10 @@ const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
 
 /** Notifies the observers of the request, and adds the headers that every response has. */
 function finish(context: RequestContext): HttpResponse {
-  const { reply, parts, requestId } = context
-  if (reply === undefined) throw new Error('no step has replied')
+  const { parts, requestId } = context
+  if (context.reply === undefined) throw new Error('no step has replied')
+  const isProblem = context.reply.status >= 400 && prefersProblem(context.header('accept'))
+  const reply = isProblem ? toProblem(context.reply) : context.reply
   context.finish(reply.status)
   const replyLines = reply.lines ?? headerLines(reply.headers)
   const apiLines = context.isPublicPage ? '' : apiHeaderLines(context)

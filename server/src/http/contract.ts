@@ -19,7 +19,7 @@ import {
 } from './operation.ts'
 import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
-import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
+import { ErrorBody, ProblemBody, pageParameters, pascalCase } from './schemas.ts'
 
 interface ContractSettings {
   readonly baseUrl: string | undefined
@@ -320,7 +320,10 @@ function describeError(status: number) {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
     headers: headerReferences(headers),
-    content: jsonContent(ErrorBody),
+    content: {
+      ...jsonContent(ErrorBody),
+      'application/problem+json': { schema: withReferences(ProblemBody) },
+    },
   }
 }
 
@@ -424,7 +427,7 @@ function describeSchemas() {
     success.schema,
     ...Object.values(success.events ?? {}),
   ])
-  schemas.push(...WEBHOOK_PAYLOADS.map(({ schema }) => schema), ErrorBody)
+  schemas.push(...WEBHOOK_PAYLOADS.map(({ schema }) => schema), ErrorBody, ProblemBody)
   // The loop also visits the parts that it appends.
   for (const schema of schemas) {
     const { title } = keywordsOf(schema)

@@ -124,6 +124,35 @@ export function jsonTextReply(json: string, headers: Reply['headers']): JsonRepl
   return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body: json }
 }
 
+const PROBLEM_TYPE = 'application/problem+json'
+
+/**
+ * Whether an Accept header asks for problem details: it names their media type, and does not prefer JSON. A caller that lists
+ * both reads the results of operations as JSON, and errors as problem details.
+ */
+export function prefersProblem(accept: string | null): boolean {
+  if (accept === null) return false
+  const weights = weightsOf(accept)
+  const weight = weights.get(PROBLEM_TYPE) ?? 0
+  const jsonRanges = ['application/json', 'application/*', '*/*']
+  const [jsonWeight = 0] = jsonRanges.flatMap((range) => weights.get(range) ?? [])
+  return weight > 0 && weight >= jsonWeight
+}
+
+/** The same error as problem details (RFC 9457). The fields of the Error body keep their text, because an id may exceed a number. */
+export function toProblem(reply: Reply): Reply {
+  if (typeof reply.body !== 'string') throw new Error('the body of an error must be an Error body')
+  const { code, message }: ErrorBody = JSON.parse(reply.body)
+  const type = `/docs/guides/errors#${code}`
+  const title = code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ')
+  const members = JSON.stringify({ type, title, detail: message })
+  return {
+    status: reply.status,
+    headers: { ...reply.headers, 'Content-Type': PROBLEM_TYPE },
+    body: `${members.slice(0, -1)},${reply.body.slice(1)}`,
+  }
+}
+
 export function errorReply(error: ServiceError, headers: Reply['headers'] = {}): JsonReply {
   const { status } = ERRORS[error.code]
   // A message may quote the request, and callers sometimes send their secret in the wrong place.
@@ -331,12 +360,7 @@ export function chooseCoding<Offered extends string>(
   acceptEncoding: string | null,
 ): Offered | undefined {
   if (acceptEncoding === null) return undefined
-  const weights = new Map<string, number>()
-  for (const entry of acceptEncoding.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
-  }
+  const weights = weightsOf(acceptEncoding)
   const weightOf = (coding: Offered) => weights.get(coding) ?? weights.get('*') ?? 0
   let best: Offered | undefined
   for (const coding of offered) {
@@ -344,6 +368,17 @@ export function chooseCoding<Offered extends string>(
   }
   const identityWeight = weights.get('identity') ?? 0
   return best === undefined || weightOf(best) < identityWeight ? undefined : best
+}
+
+/** The entries of an Accept or Accept-Encoding header with their weights. */
+function weightsOf(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const entry of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
+  }
+  return weights
 }
 
 /** Whether an Accept header names this media type, and does not prefer JSON. */

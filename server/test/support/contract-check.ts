@@ -56,12 +56,12 @@ export function checkAgainstContract(
   const mediaType = answer.headers.get('Content-Type') ?? ''
   if (mediaTypes.length > 0 && !mediaTypes.includes(mediaType))
     throw new Error(`${entry.operationId} ${answer.status} is not ${mediaTypes.join(' or ')}`)
-  if (mediaTypes.includes(mediaType) && mediaType === 'application/json' && method !== 'HEAD') {
+  if (mediaTypes.includes(mediaType) && mediaType.endsWith('json') && method !== 'HEAD') {
     const place =
       sharedName === undefined
         ? ['paths', template, method.toLowerCase(), 'responses', answer.status]
         : ['components', 'responses', sharedName]
-    const pointer = [...place, 'content', 'application/json', 'schema']
+    const pointer = [...place, 'content', mediaType, 'schema']
     checkBody(`contract#/${pointer.map(escaped).join('/')}`, answer.text)
   }
   return entry.operationId
