@@ -29,11 +29,13 @@ import { type PublicPage, publicPages } from './public-pages.ts'
 import {
   errorReply,
   methodNotAllowedReply,
+  NO_STORE,
   NO_TOKEN_CHALLENGE,
   notFoundReply,
   PAIRING_CODE_ADVICE,
   parseIfMatch,
   prefersProblem,
+  REVALIDATE,
   type Reply,
   readIdempotency,
   toProblem,
@@ -531,6 +533,13 @@ function answerPreflight(context: OperationContext): HttpResponse {
 }
 
 const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
+const NO_STORE_LINES = headerLines(NO_STORE)
+const REVALIDATE_LINES = headerLines(REVALIDATE)
+/** For responses other than pages: a browser that shows one runs and loads nothing, and other sites cannot embed it. */
+const DATA_POLICY_LINES = headerLines({
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+})
 
 /** Notifies the observers of the request, and adds the headers that every response has. */
 function finish(context: RequestContext): HttpResponse {
@@ -544,13 +553,21 @@ function finish(context: RequestContext): HttpResponse {
   const traceLine =
     context.trace === undefined ? '' : `traceresponse: ${formatTraceContext(context.trace)}\r\n`
   const transportLine = parts.isTls ? STRICT_TRANSPORT : ''
-  const commonLines = `X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${transportLine}`
+  const policyLines = 'Content-Security-Policy' in reply.headers ? '' : DATA_POLICY_LINES
+  const commonLines = `X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${policyLines}${transportLine}`
   return {
     status: reply.status,
-    lines: `${replyLines}${apiLines}${commonLines}`,
+    lines: `${replyLines}${cacheLines(context.method, reply)}${apiLines}${commonLines}`,
     body: reply.body,
     isClientAuthenticated: context.key !== undefined,
   }
+}
+
+/** Content that a caller reads can be revalidated. All other replies are for the moment, such as errors and results of changes. */
+function cacheLines(method: string, { headers }: Reply): string {
+  if ('Cache-Control' in headers) return ''
+  const isRead = method === 'GET' || method === 'HEAD'
+  return isRead && 'ETag' in headers ? REVALIDATE_LINES : NO_STORE_LINES
 }
 
 function apiHeaderLines(context: RequestContext): string {

@@ -17,7 +17,7 @@ import {
   type Operation,
   type SuccessSpec,
 } from './operation.ts'
-import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER } from './reply.ts'
+import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER, NO_STORE, REVALIDATE } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
 import { ErrorBody, ProblemBody, pageParameters, pascalCase } from './schemas.ts'
 
@@ -50,6 +50,11 @@ const HEADERS = {
   ETag: textHeader(
     'Changes exactly when the content changes. Send it as If-None-Match to read only new content, and as If-Match to change or delete the record only if nobody else has changed it. If-Match ignores what changes by itself, such as the backlog of a webhook or the last use of a key.',
   ),
+  'Cache-Control': fixedHeader(
+    REVALIDATE['Cache-Control'],
+    'A cache keeps the content, and revalidates it by its ETag before each use.',
+  ),
+  NoStore: fixedHeader(NO_STORE['Cache-Control'], 'No cache keeps the content.'),
   Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).'),
   Sunset: textHeader('When the operation ends (RFC 8594).'),
   Link: textHeader('Documentation of the deprecation, and the replacement (rel="successor-version").'),
@@ -71,8 +76,8 @@ const HEADERS = {
   },
 } as const
 
-/** `Link` has two descriptions, so the second description has another key in HEADERS. */
-const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
+/** A header with two descriptions has another key in HEADERS for the second. */
+const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link', NoStore: 'Cache-Control' }
 
 const IF_NONE_MATCH = {
   'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
@@ -156,7 +161,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       version: '1.0.0',
       summary: "A pet store's stock levels.",
       description:
-        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. HEAD is supported wherever GET is.',
+        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. A response that states no Cache-Control has `no-store`. HEAD is supported wherever GET is.',
       contact: { name: 'The operator of this service' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -275,6 +280,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const hasETag = isRead(operation) || method === 'PATCH' || success.hasETag === true
   const headers: HeaderName[] = [...(success.headers ?? [])]
   if (hasETag) headers.push('ETag')
+  if (method === 'GET') headers.push(isRead(operation) ? 'Cache-Control' : 'NoStore')
   if (query?.cursor !== undefined) headers.push('NextPage')
   if (status === 201 && !createsSeveral) headers.push('Location')
   if (deprecatedSince !== undefined) headers.push('Deprecation', 'Sunset', 'Link')
@@ -288,8 +294,8 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   }
   if (isRead(operation)) {
     responses[304] = headers.includes('Event-Id')
-      ? shared.response('NotModifiedAtEvent', notModified(['ETag', 'Event-Id']))
-      : shared.response('NotModified', notModified(['ETag']))
+      ? shared.response('NotModifiedAtEvent', notModified(['ETag', 'Cache-Control', 'Event-Id']))
+      : shared.response('NotModified', notModified(['ETag', 'Cache-Control']))
   }
   for (const code of possibleErrors(operation)) {
     const errorStatus = ERRORS[code].status
@@ -338,6 +344,10 @@ function headerReferences(names: readonly HeaderName[]) {
 
 function textHeader(description: string) {
   return { description, required: true, schema: { type: 'string' } }
+}
+
+function fixedHeader(value: string, description: string) {
+  return { description, required: true, schema: { type: 'string', const: value } }
 }
 
 function integerHeader(description: string, minimum = 0) {

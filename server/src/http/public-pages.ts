@@ -42,9 +42,9 @@ type Forms<Content> = { readonly identity: Content } & { readonly [Coding in Pag
 
 /** In order of preference: brotli compresses better. */
 const PAGE_CODINGS: readonly PageCoding[] = ['br', 'gzip']
-const CACHE_FOR_A_YEAR = 'public, max-age=31536000, immutable'
+const CACHE_FOR_A_YEAR = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 /** A page may be cached but is revalidated each time, because it names the assets of the newest build. */
-const REVALIDATE = 'no-cache'
+const REVALIDATE_PAGE = { 'Cache-Control': 'no-cache' }
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -140,7 +140,7 @@ function jsonResponder(value: unknown): Responder {
   const br = brotliCompressSync(identity, {
     params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
   })
-  return formsResponder({ identity, br, gzip: gzipSync(identity) }, 'application/json', {})
+  return formsResponder({ identity, br, gzip: gzipSync(identity) }, 'application/json', REVALIDATE_PAGE)
 }
 
 /** Reads the file once, so that a new build does not change the files of a running service. */
@@ -152,7 +152,7 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
   }
   return formsResponder(bytes, type, {
     ...SECURITY_HEADERS,
-    'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
+    ...(isHashed ? CACHE_FOR_A_YEAR : REVALIDATE_PAGE),
   })
 }
 

@@ -105,6 +105,8 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 /** For secrets (RFC 6749, 5.1), and for health checks, which would be out of date in a cache. */
 export const NO_STORE = { 'Cache-Control': 'no-store' }
+/** For content that one caller may keep, and revalidates by its ETag before each use. */
+export const REVALIDATE = { 'Cache-Control': 'private, no-cache' }
 
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
@@ -280,13 +282,18 @@ function malformedIfMatch(ifMatch: string): ServiceError {
  * as content, because the last page gets such a link when rows are added after it. The position among the events does not.
  */
 export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
-  const { Link, [EVENT_ID]: eventId } = reply.headers
+  const { Link, Vary, [EVENT_ID]: eventId } = reply.headers
   const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
   if (matchesTag(headers.get('if-none-match'), ETag)) {
     const position = eventId === undefined ? {} : { [EVENT_ID]: eventId }
     return {
       status: 304,
-      headers: { ETag, ...(Link === undefined ? {} : { Link }), ...position },
+      headers: {
+        ETag,
+        ...(Link === undefined ? {} : { Link }),
+        ...(Vary === undefined ? {} : { Vary }),
+        ...position,
+      },
       body: null,
     }
   }

@@ -174,6 +174,7 @@ interface DescribedOperation {
 }
 
 interface DescribedContent {
+  readonly headers?: object
   readonly content?: Readonly<Record<string, { schema: { $ref?: string }; example?: unknown }>>
 }
 
@@ -253,6 +254,24 @@ describe('the contract', () => {
     const situation = { service, request, send: sendTo(service), sendToBroken: sendTo(broken) }
     expect((await SITUATIONS[Number(status)]?.(situation))?.status).toBe(Number(status))
   }
+
+  test('states how caches treat the response of every GET', async () => {
+    const shop = await startExampleShop()
+    const reads = EXAMPLES.filter(({ method }) => method === 'GET')
+    expect(reads.length).toBeGreaterThan(20)
+    for (const { operationId, target } of reads) {
+      const described = describedOperations.find((one) => one.operationId === operationId)
+      const stated = Object.keys(described?.responses[200]?.headers ?? {})
+      const hasETag = stated.includes('ETag')
+      // `call` compares the stated Cache-Control with that of the response.
+      expect([operationId, stated.includes('Cache-Control')]).toEqual([operationId, true])
+      const first = await shop.call('GET', target)
+      const again = await shop.call('GET', target, { headers: { 'If-None-Match': first.etag } })
+      expect([operationId, first.status, again.status]).toEqual([operationId, 200, hasETag ? 304 : 200])
+      expect([operationId, first.headers.has('ETag')]).toEqual([operationId, hasETag])
+      expect(again.headers.get('Cache-Control')).toBe(first.headers.get('Cache-Control'))
+    }
+  })
 
   test('every operation has an example of its response and of its body', () => {
     const hasExample = (media: { schema: { $ref?: string }; example?: unknown }) =>
