@@ -80,7 +80,7 @@ export function checkPayload(type: string, body: string): void {
 
 interface DescribedHeader {
   readonly required: boolean
-  readonly schema: { readonly const?: string }
+  readonly schema: { readonly type: string; readonly const?: string }
 }
 
 /** `reference` names one of the contract's headers. */
