@@ -116,7 +116,13 @@ export interface SuccessSpec {
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
   /** Headers of the reply that do not follow from other properties, by their names in the contract. */
-  readonly headers?: readonly ('Event-Id' | 'NextPage' | 'Complete-Since')[]
+  readonly headers?: readonly (
+    | 'Event-Id'
+    | 'NextPage'
+    | 'Complete-Since'
+    | 'RateLimit-Policy'
+    | 'RateLimit'
+  )[]
   readonly description: string
   readonly schema: TSchema
   /** An example of the CSV file that a caller can get instead. */
