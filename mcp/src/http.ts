@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto'
+import { createServer as createNodeServer, type RequestListener, type Server } from 'node:http'
+import { toNodeHandler } from '@modelcontextprotocol/node'
+import * as mcp from '@modelcontextprotocol/server'
+import { cleanName, createServer } from './server.ts'
+
+export const PATH = '/mcp'
+const SESSION_HEADER = 'Mcp-Session-Id'
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost']
+const MISSING_KEY = new mcp.OAuthError(
+  mcp.OAuthErrorCode.InvalidToken,
+  'Send your own API key of the shop in the header Authorization: Bearer KEY',
+)
+
+/** Serves streamable HTTP without state. The bearer key of a request is the key of its calls to the service. */
+export function serveHttp(baseUrl: string, port: number, host: string): Promise<Server> {
+  const handler = mcp.createMcpHandler(({ authInfo }) =>
+    createServer({ baseUrl, apiKey: authInfo?.token ?? '' }, sessionName),
+  )
+  const answer = async (request: Request): Promise<Response> => {
+    const refusal = refusalOf(request, host)
+    if (refusal !== undefined) return refusal
+    const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('Authorization') ?? '') ?? []
+    if (token === undefined) return mcp.bearerAuthChallengeResponse(MISSING_KEY)
+    const name = await initialName(request)
+    const response = await handler.fetch(request, { authInfo: { token, clientId: '', scopes: [] } })
+    if (name !== undefined) response.headers.set(SESSION_HEADER, sessionOf(name))
+    return response
+  }
+  // The types of the adapter lack the `undefined` of Node's.
+  const server = createNodeServer(toNodeHandler({ fetch: answer }) as RequestListener)
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(port, host, () => resolve(server))
+  })
+}
+
+/** Refuses what pages of other sites send, also through a name that leads to this machine. */
+function refusalOf(request: Request, host: string): Response | undefined {
+  if (new URL(request.url).pathname !== PATH) return new Response(null, { status: 404 })
+  const wrongHost = LOOPBACK.includes(host)
+    ? mcp.hostHeaderValidationResponse(request, mcp.localhostAllowedHostnames())
+    : undefined
+  return wrongHost ?? mcp.originValidationResponse(request, mcp.localhostAllowedOrigins())
+}
+
+/** The name that a client sends only once, when it initializes. Since the protocol of 2026, every request has it. */
+async function initialName(request: Request): Promise<string | undefined> {
+  const body: unknown = await request
+    .clone()
+    .json()
+    .catch(() => undefined)
+  return mcp.isInitializeRequest(body) ? body.params.clientInfo.name : undefined
+}
+
+/** The client sends the session id with each later request, so that the name need not be stored. */
+function sessionOf(name: string): string {
+  return `${randomUUID()}.${Buffer.from(cleanName(name)).toString('base64url')}`
+}
+
+function sessionName({ headers }: Request): string | undefined {
+  const [, name] = headers.get(SESSION_HEADER)?.split('.') ?? []
+  return name === undefined ? undefined : Buffer.from(name, 'base64url').toString()
+}
