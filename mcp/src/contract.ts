@@ -11,21 +11,15 @@ export interface ObjectSchema extends Schema {
   readonly required: readonly string[]
 }
 
-export interface Operation {
-  readonly parameters: readonly object[]
-  readonly responses: object
-}
+type Operation = { readonly parameters: readonly object[]; readonly responses: object }
 
 /** Numbers of MCP have 53 bits and ids have 64, so ids are texts. */
 const ID: Schema = { type: 'string', pattern: '^-?[0-9]{1,19}$' }
-/** Notes for generators, which no model needs. */
-const OMITTED: ReadonlySet<string> = new Set(['title', 'examples'])
 
-/** A part of the contract without references, and with ids as texts. */
+/** A part of the contract without references, titles and examples, and with ids as texts. */
 export function resolve(part: object): Schema {
   return JSON.parse(JSON.stringify(part), (name, value) => {
-    if (OMITTED.has(name) && !isRecord(value)) return undefined
-    if (!isRecord(value)) return value
+    if (!isRecord(value)) return name === 'title' || name === 'examples' ? undefined : value
     const { $ref, format, maximum, description } = value
     if (typeof $ref === 'string') return resolve(lookUp($ref))
     return format === 'int64' && maximum === undefined ? { ...ID, description } : value

@@ -7,15 +7,12 @@ import { cleanName, createServer } from './server.ts'
 export const PATH = '/mcp'
 const SESSION_HEADER = 'Mcp-Session-Id'
 const LOOPBACK: readonly string[] = ['127.0.0.1', '::1', 'localhost']
-const MISSING_KEY = new mcp.OAuthError(
-  mcp.OAuthErrorCode.InvalidToken,
-  'Send your own API key of the shop in the header Authorization: Bearer KEY',
-)
+const MISSING_KEY = new mcp.OAuthError(mcp.OAuthErrorCode.InvalidToken, 'Send Authorization: Bearer YOUR_KEY')
 
 /** Serves streamable HTTP without state. The bearer key of a request is the key of its calls to the service. */
 export function serveHttp(baseUrl: string, port: number, host: string): Promise<Server> {
   const handler = mcp.createMcpHandler(({ authInfo }) =>
-    createServer({ baseUrl, apiKey: authInfo?.token ?? '' }, sessionName),
+    createServer({ baseUrl, apiKey: authInfo?.token ?? '' }),
   )
   const answer = async (request: Request): Promise<Response> => {
     const refusal = refusalOf(request, host)
@@ -23,7 +20,8 @@ export function serveHttp(baseUrl: string, port: number, host: string): Promise<
     const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('Authorization') ?? '') ?? []
     if (token === undefined) return mcp.bearerAuthChallengeResponse(MISSING_KEY)
     const name = await initialName(request)
-    const response = await handler.fetch(request, { authInfo: { token, clientId: '', scopes: [] } })
+    const authInfo = { token, clientId: sessionName(request), scopes: [] }
+    const response = await handler.fetch(request, { authInfo })
     if (name !== undefined) response.headers.set(SESSION_HEADER, sessionOf(name))
     return response
   }
@@ -45,10 +43,8 @@ function refusalOf(request: Request, host: string): Response | undefined {
 
 /** The name that a client sends only once, when it initializes. Since the protocol of 2026, every request has it. */
 async function initialName(request: Request): Promise<string | undefined> {
-  const body: unknown = await request
-    .clone()
-    .json()
-    .catch(() => undefined)
+  const copy = request.clone()
+  const body: unknown = await copy.json().catch(() => undefined)
   return mcp.isInitializeRequest(body) ? body.params.clientInfo.name : undefined
 }
 
@@ -57,7 +53,7 @@ function sessionOf(name: string): string {
   return `${randomUUID()}.${Buffer.from(cleanName(name)).toString('base64url')}`
 }
 
-function sessionName({ headers }: Request): string | undefined {
-  const [, name] = headers.get(SESSION_HEADER)?.split('.') ?? []
-  return name === undefined ? undefined : Buffer.from(name, 'base64url').toString()
+function sessionName({ headers }: Request): string {
+  const [, name = ''] = headers.get(SESSION_HEADER)?.split('.') ?? []
+  return Buffer.from(name, 'base64url').toString()
 }

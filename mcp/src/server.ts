@@ -1,13 +1,14 @@
 import * as mcp from '@modelcontextprotocol/server'
 import { isPetstoreError, PetstoreClient, type PetstoreClientOptions, stringify } from '@petstore/client'
 import manifest from '../package.json' with { type: 'json' }
-import { CONTRACT, type ObjectSchema, readIds, resultOf, type Schema } from './contract.ts'
+import { CONTRACT, type ObjectSchema, readIds, type Schema } from './contract.ts'
 import { describeError } from './failures.ts'
 import { MAX_AGENT_LENGTH, TOOLS, type Tool } from './tools.ts'
 
 /** The service, and the key with which it is called. */
 export type Shop = Pick<PetstoreClientOptions, 'baseUrl' | 'apiKey'>
 
+type Envelope = { readonly [mcp.CLIENT_INFO_META_KEY]?: mcp.Implementation }
 type Arguments = { readonly idempotencyKey?: string }
 
 const INSTRUCTIONS = `The stock of a shop. A pet is any article of the shop. Ids are texts of digits.
@@ -18,8 +19,8 @@ If the answer to a change was lost, repeat the call with the same arguments and 
 /** A call ends within 55 s: clients of MCP give up after 60 s, and would not see whether a change was made. */
 const TIME_LIMITS = { timeout: 15_000, totalTimeout: 40_000 }
 
-const { schema, description } = CONTRACT.components.parameters.IdempotencyKey
-const IDEMPOTENCY_KEY = { ...schema, description }
+const keyParameter = CONTRACT.components.parameters.IdempotencyKey
+const IDEMPOTENCY_KEY = { ...keyParameter.schema, description: keyParameter.description }
 const REPLAYED = {
   type: 'boolean',
   description: 'True if an earlier call with this idempotencyKey made the change, and this call made none.',
@@ -27,40 +28,43 @@ const REPLAYED = {
 
 /** Compiled once, although each request over HTTP has a server of its own. */
 const SERVED_TOOLS = TOOLS.map((tool) => {
-  const [input, output] = [tool.input, resultOf(tool.operation)]
-  const isWrite = tool.effect !== 'reads'
+  const { description, effect, input, output } = tool
+  const isWrite = effect !== 'reads'
   const inputSchema = isWrite ? withField(input, 'idempotencyKey', IDEMPOTENCY_KEY) : input
-  return {
-    tool,
-    config: {
-      description: tool.description,
-      inputSchema: mcp.fromJsonSchema<Arguments>({ ...inputSchema, additionalProperties: false }),
-      outputSchema: mcp.fromJsonSchema({ ...(isWrite ? withField(output, 'replayed', REPLAYED) : output) }),
-      annotations: {
-        readOnlyHint: !isWrite,
-        destructiveHint: tool.effect === 'takes',
-        idempotentHint: true,
-        openWorldHint: false,
-      },
-    },
+  const outputSchema = isWrite ? withField(output, 'replayed', REPLAYED) : output
+  const annotations = {
+    readOnlyHint: !isWrite,
+    destructiveHint: effect === 'takes',
+    idempotentHint: true,
+    openWorldHint: false,
   }
+  const config = {
+    description,
+    inputSchema: mcp.fromJsonSchema<Arguments>({ ...inputSchema, additionalProperties: false }),
+    outputSchema: mcp.fromJsonSchema({ ...outputSchema }),
+    annotations,
+  }
+  return { tool, config }
 })
 
-/** A server for one connection or one request. `readName` knows clients that do not name themselves in each request. */
-export function createServer(shop: Shop, readName?: (request: Request) => string | undefined): mcp.McpServer {
+/** A server for one connection or one request. */
+export function createServer(shop: Shop): mcp.McpServer {
   const { name, version } = manifest
   const server = new mcp.McpServer({ name, version }, { instructions: INSTRUCTIONS })
-  const agentOf = ({ mcpReq: { envelope }, http }: mcp.ServerContext) => {
-    const client = envelope?.[mcp.CLIENT_INFO_META_KEY] ?? server.server.getClientVersion()
-    return cleanName(client?.name ?? (http?.req && readName?.(http.req)) ?? '')
-  }
   for (const { tool, config } of SERVED_TOOLS) {
     server.registerTool(tool.name, config, (args, context) =>
-      callTool(shop, tool, args, agentOf(context), context.mcpReq.signal),
+      callTool(shop, tool, args, agentOf(server, context), context.mcpReq.signal),
     )
   }
   registerResources(server, shop)
   return server
+}
+
+/** The name of the client: of this request, of this connection, or of the session over HTTP. */
+function agentOf({ server }: mcp.McpServer, { mcpReq, http }: mcp.ServerContext): string {
+  // The SDK has checked the envelope, whose type is empty.
+  const { [mcp.CLIENT_INFO_META_KEY]: client }: Envelope = mcpReq.envelope ?? {}
+  return cleanName((client ?? server.getClientVersion())?.name ?? http?.authInfo?.clientId ?? '')
 }
 
 async function callTool(
@@ -93,9 +97,9 @@ async function callTool(
 function registerResources(server: mcp.McpServer, shop: Shop): void {
   const client = new PetstoreClient({ ...shop, ...TIME_LIMITS })
   const mimeType = 'application/json'
-  const register = (kind: string, content: string, find: (id: bigint) => Promise<object>) => {
+  const register = (kind: string, description: string, find: (id: bigint) => Promise<object>) => {
     const template = new mcp.ResourceTemplate(`petstore://${kind}/{id}`, { list: undefined })
-    const metadata = { description: content, mimeType }
+    const metadata = { description, mimeType }
     server.registerResource(kind, template, metadata, async ({ href: uri }, { id }) => {
       try {
         return { contents: [{ uri, mimeType, text: stringify(await find(BigInt(String(id)))) }] }

@@ -1,17 +1,14 @@
 import type * as petstore from '@petstore/client'
-import { CONTRACT, type ObjectSchema, type Operation, parametersOf, resolve } from './contract.ts'
+import { CONTRACT, type ObjectSchema, parametersOf, resolve, resultOf } from './contract.ts'
 
 type Client = petstore.PetstoreClient
 type QueryOf<Method extends (query: never) => unknown> = NonNullable<Parameters<Method>[0]>
 type Line = Pick<petstore.AdjustmentChange, 'petId' | 'barcode'> & { readonly quantity: number }
 type Booking = Omit<petstore.InventoryAdjustment, 'reason' | 'changes'> & { readonly lines: readonly Line[] }
-type Return = Omit<petstore.Reversal, 'reason'> & { readonly adjustmentId: bigint }
+type Return = petstore.Reversal & { readonly adjustmentId: bigint }
 
-export interface Call {
-  /** The name of the program that calls the tool. */
-  readonly agent: string
-  readonly options: petstore.WriteOptions
-}
+/** The name of the program that calls, and the options of the request. */
+type Call = { readonly agent: string; readonly options: petstore.WriteOptions }
 
 export interface Tool<Arguments = never> {
   readonly name: string
@@ -19,8 +16,7 @@ export interface Tool<Arguments = never> {
   /** Whether it changes nothing, only adds something, or takes or overwrites something. */
   readonly effect: 'reads' | 'adds' | 'takes'
   readonly input: ObjectSchema
-  /** The operation whose result it has. */
-  readonly operation: Operation
+  readonly output: ObjectSchema
   /** The arguments match `input`; their ids are `bigint`. */
   readonly run: (client: Client, args: Arguments, call: Call) => Promise<object>
 }
@@ -41,7 +37,7 @@ const findPets: Tool<QueryOf<Client['inventory']['search']>> = {
   description: 'Finds pets by id, barcode or words of the name, with their stock.',
   effect: 'reads',
   input: parametersOf(search),
-  operation: search,
+  output: resultOf(search),
   run: (client, query, { options }) => client.inventory.search({ ...query, ...options }),
 }
 
@@ -50,7 +46,7 @@ const getStock: Tool<{ readonly petId: bigint }> = {
   description: 'Returns how many units of a pet are on the shelf, reserved by open orders, and available.',
   effect: 'reads',
   input: parametersOf(availability),
-  operation: availability,
+  output: resultOf(availability),
   run: (client, { petId }, { options }) => client.inventory.availability(petId, options),
 }
 
@@ -67,7 +63,7 @@ const listAdjustments: Tool<QueryOf<Client['adjustments']['list']>> = {
   description: 'Lists deliveries, sales, counts, returns and corrections, the latest first.',
   effect: 'reads',
   input: parametersOf(adjustments.get),
-  operation: adjustments.get,
+  output: resultOf(adjustments.get),
   run: (client, query, { options }) => client.adjustments.list({ ...query, ...options }),
 }
 
@@ -76,7 +72,7 @@ const reportMovements: Tool<QueryOf<Client['reports']['movements']>> = {
   description: 'Sums the units that were received, sold, returned, counted and lost in a time range.',
   effect: 'reads',
   input: parametersOf(report),
-  operation: report,
+  output: resultOf(report),
   run: (client, query, { options }) => client.reports.movements({ ...query, ...options }),
 }
 
@@ -85,7 +81,7 @@ const receive: Tool<Booking> = {
   description: 'Adds units that were delivered: all lines or none.',
   effect: 'adds',
   input: bookingOf(unitsOf('Units that came in.')),
-  operation: adjustments.post,
+  output: resultOf(adjustments.post),
   run: (client, booking, call) =>
     book(client, booking, call, 'received', ({ quantity, ...pet }) => ({ ...pet, delta: quantity })),
 }
@@ -95,7 +91,7 @@ const sell: Tool<Booking> = {
   description: 'Takes units that were sold: all lines or none, and never units that open orders reserve.',
   effect: 'takes',
   input: bookingOf(unitsOf('Units that were sold.')),
-  operation: adjustments.post,
+  output: resultOf(adjustments.post),
   run: (client, booking, call) =>
     book(client, booking, call, 'sold', ({ quantity, ...pet }) => ({ ...pet, delta: -quantity })),
 }
@@ -105,7 +101,7 @@ const count: Tool<Booking> = {
   description: 'Sets quantities to what is on the shelf, reserved units included: all lines or none.',
   effect: 'takes',
   input: bookingOf(CountChange),
-  operation: adjustments.post,
+  output: resultOf(adjustments.post),
   run: (client, booking, call) => book(client, booking, call, 'counted', (line) => line),
 }
 
@@ -114,7 +110,7 @@ const reserve: Tool<petstore.NewOrder> = {
   description: 'Orders units for a customer. They stay on the shelf, and nobody else can buy them.',
   effect: 'adds',
   input: objectOf({ ...NewOrder.properties, note: signable(NewOrder.properties.note) }, NewOrder.required),
-  operation: paths['/store/orders'].post,
+  output: resultOf(paths['/store/orders'].post),
   run: (client, order, { agent, options }) =>
     client.orders.create({ ...order, note: sign(order.note, agent) }, options),
 }
@@ -122,14 +118,19 @@ const reserve: Tool<petstore.NewOrder> = {
 const takeBack: Tool<Return> = {
   name: 'return',
   description:
-    'Puts units of a sale back on the shelf. adjustmentId is the id of the sale; without lines, all of its units come back.',
-  effect: 'adds',
-  input: returnOf(Reversal.properties),
-  operation: reversal,
-  run: (client, { adjustmentId, ...facts }, { agent, options }) => {
-    const body = { ...facts, note: sign(facts.note, agent), reason: 'returned' } as const
-    return client.adjustments.reverse(adjustmentId, body, options)
-  },
+    'Takes back an adjustment or some of its units: goods of a sale that came back or, with the reason correction, a mistake.',
+  effect: 'takes',
+  input: objectOf(
+    {
+      ...parametersOf(reversal).properties,
+      ...Reversal.properties,
+      note: signable(Reversal.properties.note),
+    },
+    ['adjustmentId'],
+  ),
+  output: resultOf(reversal),
+  run: (client, { adjustmentId, reason = 'returned', ...facts }, { agent, options }) =>
+    client.adjustments.reverse(adjustmentId, { ...facts, reason, note: sign(facts.note, agent) }, options),
 }
 
 const READING: readonly Tool[] = [findPets, getStock, listLowStock, listAdjustments, reportMovements]
@@ -166,11 +167,6 @@ function unitsOf(description: string): ObjectSchema {
   const { petId, barcode } = CountChange.properties
   const quantity = { ...ReversedLine.properties.quantity, description }
   return objectOf({ petId, barcode, quantity }, ['quantity'])
-}
-
-function returnOf({ lines, note, occurredAt }: typeof Reversal.properties): ObjectSchema {
-  const { properties, required } = parametersOf(reversal)
-  return objectOf({ ...properties, lines, note: signable(note), occurredAt }, required)
 }
 
 function objectOf(properties: object, required: readonly string[]): ObjectSchema {
