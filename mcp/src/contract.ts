@@ -1,7 +1,5 @@
 import openapi from '../../openapi.json' with { type: 'json' }
 
-export const CONTRACT = openapi
-
 /** A JSON Schema. */
 export type Schema = Readonly<Record<string, unknown>>
 
@@ -52,7 +50,7 @@ export function readIds(schema: Schema, value: unknown): unknown {
   if (schema.pattern === ID.pattern) return BigInt(String(value))
   if (Array.isArray(value)) return value.map((item) => readIds(schema.items as Schema, item))
   if (!isRecord(value)) return value
-  const { properties } = schema as ObjectSchema
+  const { properties = {} } = schema as Partial<ObjectSchema>
   const fields = Object.entries(value).map(([name, part]) => [name, readIds(properties[name] ?? {}, part)])
   return Object.fromEntries(fields)
 }

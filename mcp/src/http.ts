@@ -19,10 +19,10 @@ export function serveHttp(baseUrl: string, port: number, host: string): Promise<
     if (refusal !== undefined) return refusal
     const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(request.headers.get('Authorization') ?? '') ?? []
     if (token === undefined) return mcp.bearerAuthChallengeResponse(MISSING_KEY)
-    const name = await initialName(request)
+    const session = await newSession(request)
     const authInfo = { token, clientId: sessionName(request), scopes: [] }
     const response = await handler.fetch(request, { authInfo })
-    if (name !== undefined) response.headers.set(SESSION_HEADER, sessionOf(name))
+    if (session !== undefined) response.headers.set(SESSION_HEADER, session)
     return response
   }
   // The types of the adapter lack the `undefined` of Node's.
@@ -41,16 +41,16 @@ function refusalOf(request: Request, host: string): Response | undefined {
   return wrongHost ?? mcp.originValidationResponse(request, mcp.localhostAllowedOrigins())
 }
 
-/** The name that a client sends only once, when it initializes. Since the protocol of 2026, every request has it. */
-async function initialName(request: Request): Promise<string | undefined> {
+/**
+ * Before the protocol of 2026, a client sends its name only once. The session id, which it sends with each later request,
+ * contains the name, so that it need not be stored.
+ */
+async function newSession(request: Request): Promise<string | undefined> {
   const copy = request.clone()
   const body: unknown = await copy.json().catch(() => undefined)
-  return mcp.isInitializeRequest(body) ? body.params.clientInfo.name : undefined
-}
-
-/** The client sends the session id with each later request, so that the name need not be stored. */
-function sessionOf(name: string): string {
-  return `${randomUUID()}.${Buffer.from(cleanName(name)).toString('base64url')}`
+  if (!mcp.isInitializeRequest(body)) return undefined
+  const name = cleanName(body.params.clientInfo.name)
+  return `${randomUUID()}.${Buffer.from(name).toString('base64url')}`
 }
 
 function sessionName({ headers }: Request): string {

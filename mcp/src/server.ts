@@ -1,13 +1,12 @@
 import * as mcp from '@modelcontextprotocol/server'
 import { isPetstoreError, PetstoreClient, type PetstoreClientOptions, stringify } from '@petstore/client'
+import openapi from '../../openapi.json' with { type: 'json' }
 import manifest from '../package.json' with { type: 'json' }
-import { CONTRACT, type ObjectSchema, readIds, type Schema } from './contract.ts'
+import { type ObjectSchema, readIds, type Schema } from './contract.ts'
 import { describeError } from './failures.ts'
 import { MAX_AGENT_LENGTH, TOOLS, type Tool } from './tools.ts'
 
-/** The service, and the key with which it is called. */
-export type Shop = Pick<PetstoreClientOptions, 'baseUrl' | 'apiKey'>
-
+type Shop = Pick<PetstoreClientOptions, 'baseUrl' | 'apiKey'>
 type Envelope = { readonly [mcp.CLIENT_INFO_META_KEY]?: mcp.Implementation }
 type Arguments = { readonly idempotencyKey?: string }
 
@@ -19,7 +18,7 @@ If the answer to a change was lost, repeat the call with the same arguments and 
 /** A call ends within 55 s: clients of MCP give up after 60 s, and would not see whether a change was made. */
 const TIME_LIMITS = { timeout: 15_000, totalTimeout: 40_000 }
 
-const keyParameter = CONTRACT.components.parameters.IdempotencyKey
+const keyParameter = openapi.components.parameters.IdempotencyKey
 const IDEMPOTENCY_KEY = { ...keyParameter.schema, description: keyParameter.description }
 const REPLAYED = {
   type: 'boolean',
@@ -116,7 +115,7 @@ function registerResources(server: mcp.McpServer, shop: Shop): void {
   register('orders', 'An order in any state.', (id) => client.orders.get(id))
   const contract = { description: 'The API as OpenAPI. Its ids are integers of 64 bits.', mimeType }
   server.registerResource('contract', 'petstore://contract', contract, ({ href: uri }) => ({
-    contents: [{ uri, mimeType, text: JSON.stringify(CONTRACT) }],
+    contents: [{ uri, mimeType, text: JSON.stringify(openapi) }],
   }))
 }
 

@@ -1,5 +1,6 @@
 import type * as petstore from '@petstore/client'
-import { CONTRACT, type ObjectSchema, parametersOf, resolve, resultOf } from './contract.ts'
+import openapi from '../../openapi.json' with { type: 'json' }
+import { type ObjectSchema, parametersOf, resolve, resultOf } from './contract.ts'
 
 type Client = petstore.PetstoreClient
 type QueryOf<Method extends (query: never) => unknown> = NonNullable<Parameters<Method>[0]>
@@ -7,7 +8,6 @@ type Line = Pick<petstore.AdjustmentChange, 'petId' | 'barcode'> & { readonly qu
 type Booking = Omit<petstore.InventoryAdjustment, 'reason' | 'changes'> & { readonly lines: readonly Line[] }
 type Return = petstore.Reversal & { readonly adjustmentId: bigint }
 
-/** The name of the program that calls, and the options of the request. */
 type Call = { readonly agent: string; readonly options: petstore.WriteOptions }
 
 export interface Tool<Arguments = never> {
@@ -21,11 +21,10 @@ export interface Tool<Arguments = never> {
   readonly run: (client: Client, args: Arguments, call: Call) => Promise<object>
 }
 
-/** A longer name is cut. */
 export const MAX_AGENT_LENGTH = 40
 
-const { paths, components } = CONTRACT
-const { CountChange, InventoryAdjustment, NewOrder, Reversal, ReversedLine } = components.schemas
+const { paths, components } = openapi
+const { CountChange, InventoryAdjustment, NewBasket, NewOrderLine, Reversal } = components.schemas
 const search = paths['/inventory/search'].get
 const availability = paths['/inventory/{petId}/availability'].get
 const adjustments = paths['/inventory/adjustments']
@@ -105,20 +104,19 @@ const count: Tool<Booking> = {
   run: (client, booking, call) => book(client, booking, call, 'counted', (line) => line),
 }
 
-const reserve: Tool<petstore.NewOrder> = {
+const reserve: Tool<petstore.NewBasket> = {
   name: 'reserve',
   description: 'Orders units for a customer. They stay on the shelf, and nobody else can buy them.',
   effect: 'adds',
-  input: objectOf({ ...NewOrder.properties, note: signable(NewOrder.properties.note) }, NewOrder.required),
+  input: orderOf(NewBasket.properties),
   output: resultOf(paths['/store/orders'].post),
   run: (client, order, { agent, options }) =>
-    client.orders.create({ ...order, note: sign(order.note, agent) }, options),
+    client.orders.create({ ...order, reference: sign(order.reference, agent) }, options),
 }
 
 const takeBack: Tool<Return> = {
   name: 'return',
-  description:
-    'Takes back an adjustment or some of its units: goods of a sale that came back or, with the reason correction, a mistake.',
+  description: 'Takes back a sale or some of its units or, with the reason correction, any mistake.',
   effect: 'takes',
   input: objectOf(
     {
@@ -163,10 +161,15 @@ function bookingOf(line: object): ObjectSchema {
   return objectOf({ lines, reference: signable(reference), note, occurredAt }, ['lines'])
 }
 
+/** Without the fields of an order that is complete at once: that is a sale. */
+function orderOf(basket: typeof NewBasket.properties): ObjectSchema {
+  const { complete, occurredAt, evenIfReserved, ...open } = basket
+  return objectOf({ ...open, reference: signable(open.reference) }, NewBasket.required)
+}
+
 function unitsOf(description: string): ObjectSchema {
-  const { petId, barcode } = CountChange.properties
-  const quantity = { ...ReversedLine.properties.quantity, description }
-  return objectOf({ petId, barcode, quantity }, ['quantity'])
+  const { properties, required } = NewOrderLine
+  return objectOf({ ...properties, quantity: { ...properties.quantity, description } }, required)
 }
 
 function objectOf(properties: object, required: readonly string[]): ObjectSchema {
