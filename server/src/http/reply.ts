@@ -325,8 +325,22 @@ export function pageJsonTextReply(
   rowsJson: string,
   next: string | undefined,
 ): Reply {
-  const link = next === undefined ? {} : nextLink(request, query, { cursor: next })
-  return conditionalReply(jsonTextReply(rowsJson, link), request)
+  return conditionalReply(jsonTextReply(rowsJson, linkTo(request, query, next)), request)
+}
+
+/** Replies with a page as a CSV file. */
+export function pageCsvReply(
+  request: HttpRequest,
+  query: PageQuery,
+  text: string,
+  next: string | undefined,
+): Reply {
+  const headers = { 'Content-Type': CSV_TYPE, ...linkTo(request, query, next) }
+  return conditionalReply({ status: 200, headers, body: text }, request)
+}
+
+function linkTo(request: HttpRequest, query: PageQuery, next: string | undefined): Reply['headers'] {
+  return next === undefined ? {} : nextLink(request, query, { cursor: next })
 }
 
 /**
@@ -396,6 +410,15 @@ function weightsOf(header: string): ReadonlyMap<string, number> {
 /** Whether an Accept header names this media type, and does not prefer JSON. */
 export function prefersType(mediaType: string, accept: string | null): boolean {
   return chooseCoding(['application/json', mediaType], accept) === mediaType
+}
+
+export const CSV_TYPE = 'text/csv'
+/** For replies that are JSON or CSV. */
+export const VARY_BY_TYPE = { Vary: 'Accept' }
+
+/** Whether the caller accepts CSV and does not prefer JSON. */
+export function prefersCsv({ headers }: HttpRequest): boolean {
+  return prefersType(CSV_TYPE, headers.get('accept'))
 }
 
 export const IF_MATCH_HEADER = {
