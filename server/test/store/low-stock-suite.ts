@@ -212,6 +212,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         limits: { save: async () => {} },
         commits: groupCommit(other),
         clock: () => now,
+        retentionDays: 'off',
       })
       const job = jobs.find(({ name: jobName }) => jobName === 'apply-thresholds')
       const { signal } = new AbortController()
