@@ -68,6 +68,10 @@ export async function startHttp({ address }: Pick<Address, 'address'>): Promise<
   throw new Error(`petstore-mcp --http does not listen: ${output}`)
 }
 
+export function newKey(): { readonly idempotencyKey: string } {
+  return { idempotencyKey: crypto.randomUUID() }
+}
+
 /** Calls a tool, which must succeed, and returns its result. */
 export async function callTool<Result>(client: Client, name: string, args: object): Promise<Result> {
   const result = await tryTool(client, name, args)
