@@ -21,10 +21,17 @@ export type Connect = (service: Address, protocol: Protocol) => Promise<Client>
 export type Address = Pick<TestService, 'address' | 'key'>
 
 /** Over standard input and output. */
-export async function connectStdio(service: Address, protocol: Protocol): Promise<Client> {
+export function connectStdio(service: Address, protocol: Protocol): Promise<Client> {
+  return connectProgram([process.execPath, MAIN], service, protocol)
+}
+
+export async function connectProgram(
+  [command = '', ...args]: readonly string[],
+  service: Address,
+  protocol: Protocol,
+): Promise<Client> {
   const env = { PETSTORE_URL: `${service.address}/v1`, PETSTORE_KEY: service.key }
-  const transport = new StdioClientTransport({ command: process.execPath, args: [MAIN], env })
-  return connect(transport, protocol)
+  return connect(new StdioClientTransport({ command, args, env }), protocol)
 }
 
 /** Over streamable HTTP, with a server of its own. */
