@@ -1279,7 +1279,6 @@ export const MAX_LENGTHS = {
   NewOrders: { orders: 100 },
   NewWebhook: { url: 2000, kinds: 11 },
   WebhookUpdate: { url: 2000, kinds: 11 },
-  WebhookReplay: { from: 64 },
   NewKey: { name: 200, permissions: 5 },
   KeyUpdate: { name: 200, permissions: 5 },
   OrderChange: { customer: 200, note: 1000 },
