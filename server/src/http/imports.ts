@@ -7,7 +7,7 @@ import { type ImportReport, importFile as importAll, KeyUsed, RowsRefused } from
 import { LOCALES } from '../core/transfer/rows.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { OneOf } from '../core/values/field.ts'
-import { defineOperation, invalid, replyOnce, serializeReply } from './operation.ts'
+import { defineOperation, invalid, replyAgain, serializeReply } from './operation.ts'
 import { jsonReply } from './reply.ts'
 import { Count, Flag, PlainText } from './schemas.ts'
 
@@ -91,7 +91,8 @@ export const importFile = defineOperation('POST', '/imports', {
       })
       return toReply(report)
     } catch (error) {
-      if (error instanceof KeyUsed && idempotency !== undefined) return replyOnce(error.answer, idempotency)
+      if (error instanceof KeyUsed && idempotency !== undefined)
+        return await replyAgain(error.answer, idempotency)
       if (error instanceof BadFile) throw invalid(error.message)
       throw error instanceof RowsRefused ? refusedRows(error) : error
     }

@@ -8,7 +8,7 @@ import {
 } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
-import { ANSWERS_KEPT_HOURS, LATE_ANSWERS_KEPT_DAYS, MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
+import { ANSWERS_KEPT_HOURS, LATE_ANSWERS_KEPT_DAYS } from '../core/stock/decide.ts'
 import { MAX_LATENESS_DAYS } from '../core/stock/facts.ts'
 import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
@@ -31,7 +31,12 @@ interface JsonReply extends Reply {
 /** A reply that can be stored and replayed. */
 export interface StorableReply extends Reply {
   readonly body: string | null
+  /** The order in the body. It may hold personal data, so only its id is stored, and a replay reads it again. */
+  readonly orderId?: bigint
 }
+
+/** A remembered refusal has this many details, so that it is short even if the request had 1,000 lines. */
+export const MAX_REMEMBERED_FAILURES = 3
 
 /** The header with the position of a reply among the events. A 304 has the new position. */
 export const EVENT_ID = 'Event-Id'

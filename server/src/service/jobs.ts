@@ -1,5 +1,6 @@
 import { applyThresholdOf, type ThresholdParts } from '../core/catalog/threshold-changes.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
+import { releaseOf } from '../core/orders/expired-holds.ts'
 import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
 import type { Clock } from '../core/values/clock.ts'
@@ -7,7 +8,7 @@ import type { Store } from '../store/store.ts'
 import type { Job } from './scheduler.ts'
 
 interface JobParts {
-  readonly store: Pick<Store, 'backup' | 'checkClock' | 'forgetAnswers' | 'petsWithExpiredHolds'> &
+  readonly store: Pick<Store, 'backup' | 'checkClock' | 'forgetAnswers' | 'expiredHolds'> &
     ThresholdParts['store']
   readonly limits: Pick<LimitKeeper, 'save'>
   readonly commits: GroupCommit
@@ -16,7 +17,7 @@ interface JobParts {
 
 /** Small batches, with a pause after each, let requests use the database in between. */
 const ANSWERS_PER_BATCH = 500
-const PETS_PER_BATCH = 200
+const HOLDS_PER_BATCH = 200
 const PAUSE_BETWEEN_BATCHES_MS = 5
 /** A copy may then take 800 ms, and the loss of the disk still costs at most a second. */
 const BACKUP_EVERY_MS = 200
@@ -56,14 +57,12 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
       intervalMs: 1_000,
       run: async (signal) => {
         while (!signal.aborted) {
-          const petIds = await store.petsWithExpiredHolds(PETS_PER_BATCH)
-          if (petIds.length === 0) return
-          // One command for each pet, so that a pet that another process keeps locked does not delay the others. They share a
+          const holds = await store.expiredHolds(HOLDS_PER_BATCH)
+          if (holds.length === 0) return
+          // One command for each hold, so that a pet that another process keeps locked does not delay the others. They share a
           // commit.
           const releases = await Promise.allSettled(
-            petIds.map((petId) =>
-              commits.run({ type: 'release_holds', petIds: [petId], keyId: SYSTEM_KEY_ID, at: clock() }),
-            ),
+            holds.map((hold) => commits.run(releaseOf([hold], clock()))),
           )
           const failed = releases.find(({ status }) => status === 'rejected')
           if (failed?.status === 'rejected') throw failed.reason

@@ -22,7 +22,7 @@ export interface TransferStore {
   /** Exports yield batches by ascending id, from one snapshot. */
   exportPets(): AsyncIterable<readonly ExportedPet[]>
   exportCategories(): AsyncIterable<readonly Category[]>
-  /** Only open and complete orders. */
+  /** A row for each line of the orders that lists have, too. */
   exportOrders(): AsyncIterable<readonly OrderRow[]>
   /** Writes a snapshot of everything to a new file, which only its owner can read, and checks the file. */
   backupTo(path: string): Promise<void>
