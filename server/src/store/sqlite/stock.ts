@@ -110,6 +110,7 @@ export function stockMethods(
         )
         if (attempt.type === 'decided') {
           totals.add(attempt.decision.orders)
+          if (attempt.decision.orders?.hasErasures) connection.noteErasure()
           return typedResults(commands, attempt.decision.results)
         }
         const released = await connection.write(
