@@ -167,7 +167,8 @@ class InventoryMethods(Resource):
         Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while
         the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one
         API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add
-        parameters to narrow the search.
+        parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports`
+        reads, with the own threshold of each pet and the name of its category.
         """
         return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "low": low, "below": below, "sort": sort, "limit": page_size}, **options)
 

@@ -301,7 +301,7 @@ export function inventoryMethods(api: Api) {
     changes: (options: ListRecentChangesQuery & CallOptions = {}): List<RecentChange> =>
       api.list<RecentChange>('/inventory/history', { maxLimit: 1000 }, options),
 
-    /** Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search. */
+    /** Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports` reads, with the own threshold of each pet and the name of its category. */
     search: (options: SearchInventoryQuery & CallOptions = {}): List<SearchRow> =>
       api.list<SearchRow>('/inventory/search', { maxLimit: 1000 }, options),
   }

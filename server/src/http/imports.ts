@@ -91,8 +91,7 @@ export const importFile = defineOperation('POST', '/imports', {
       })
       return toReply(report)
     } catch (error) {
-      if (error instanceof KeyUsed && idempotency !== undefined)
-        return await replyAgain(error.answer, idempotency)
+      if (error instanceof KeyUsed && idempotency !== undefined) return replyAgain(error.answer, idempotency)
       if (error instanceof BadFile) throw invalid(error.message)
       throw error instanceof RowsRefused ? refusedRows(error) : error
     }

@@ -83,7 +83,7 @@ const NewKey = Type.Object(
     plan: KEY.plan,
     permissions: Type.Optional(
       Type.Array(Permission, {
-        uniqueItems: true,
+        ...KEY.permissions,
         description: `What the key may change. By default: ${DEFAULT_PERMISSIONS.join(', ')}.`,
       }),
     ),

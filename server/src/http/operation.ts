@@ -122,7 +122,13 @@ export interface SuccessSpec {
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
   /** Headers of the reply that do not follow from other properties, by their names in the contract. */
-  readonly headers?: readonly ('Event-Id' | 'NextPage' | 'Complete-Since')[]
+  readonly headers?: readonly (
+    | 'Event-Id'
+    | 'NextPage'
+    | 'Complete-Since'
+    | 'RateLimit-Policy'
+    | 'RateLimit'
+  )[]
   readonly description: string
   readonly schema: TSchema
   /** An example of the CSV file that a caller can get instead. */
@@ -542,7 +548,7 @@ export async function commitAndReply<Type extends CommandType>(
 /** The reply to a request whose Idempotency-Key was used before. */
 export async function replyAgain(
   earlier: EarlierAnswer,
-  idempotency: RequestIdempotency,
+  { key }: RequestIdempotency,
   readOrder?: (orderId: bigint) => Promise<StorableReply>,
 ): Promise<Reply> {
   switch (earlier.type) {
@@ -551,7 +557,7 @@ export async function replyAgain(
     case 'key_reused':
       throw new ServiceError(
         'idempotency_key_reused',
-        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was already sent with another request; use a new key for each change`,
+        `the Idempotency-Key ${JSON.stringify(key)} was already sent with another request; use a new key for each change`,
       )
   }
 }

@@ -15,7 +15,7 @@ import {
 import { csvLine } from '../core/transfer/csv.ts'
 import { codecsOf, DateTime, jsonWriter, OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
-import { conditionalReply, jsonReply, prefersType } from './reply.ts'
+import { CSV_TYPE, conditionalReply, jsonReply, prefersCsv, VARY_BY_TYPE } from './reply.ts'
 import { PlainText } from './schemas.ts'
 
 const EXAMPLE_TOTAL = {
@@ -60,8 +60,6 @@ const MovementReport = Type.Object(
   },
 )
 
-const CSV_TYPE = 'text/csv'
-
 export const getMovementReport = defineOperation('GET', '/reports/movements', {
   summary: 'Sum the units that came in and went out',
   description: [
@@ -93,10 +91,10 @@ export const getMovementReport = defineOperation('GET', '/reports/movements', {
     const report = await longReads.run(key.id, () => reportMovements(store, reportRequest))
     const { completeSince } = report
     const headers = {
-      Vary: 'Accept',
+      ...VARY_BY_TYPE,
       ...(completeSince === undefined ? {} : { 'Complete-Since': new Date(completeSince).toISOString() }),
     }
-    const reply = prefersType(CSV_TYPE, request.headers.get('accept'))
+    const reply = prefersCsv(request)
       ? { status: 200, headers: { 'Content-Type': CSV_TYPE, ...headers }, body: csvOf(report.rows, by) }
       : jsonReply({ ...rangeBody(report), timeZone, by, total: report.total, rows: report.rows }, headers)
     return conditionalReply(reply, request)

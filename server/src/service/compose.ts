@@ -222,7 +222,7 @@ function callerRules(
       pageAddresses: new AddressWindows(PAGE_FILES_PER_ANONYMOUS_REQUEST * perMinute, clock),
     },
     trustedProxies: config.trustProxy,
-    isTls: config.tlsCert !== undefined,
+    isTls: config.tlsCert !== undefined || config.baseUrl?.startsWith('https:') === true,
     corsOrigins: config.corsOrigins,
   }
 }
