@@ -156,7 +156,6 @@ class AnswersDraft {
   }
 }
 
-/** The answer to a request that must not be decided again. */
 /** The answer to a request whose idempotency key has a remembered answer; `undefined` if the request must be decided. */
 export function earlierAnswer(
   remembered: RememberedAnswer | undefined,
