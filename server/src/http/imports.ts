@@ -47,6 +47,7 @@ export const importFile = defineOperation('POST', '/imports', {
   summary: 'Import a file',
   description:
     'Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused file changes nothing, so it is checked again.',
+  stability: 'beta',
   permission: 'pets',
   hasNoDeadline: true,
   maxBodyBytes: MAX_FILE_BYTES,

@@ -145,8 +145,8 @@ interface OperationSpec {
   readonly description: string
   /** The first segment of the path by default. */
   readonly tag?: string
-  /** `beta` by default. */
-  readonly stability?: 'experimental' | 'stable'
+  /** `stable` by default. An operation that is younger than one release is `beta`. */
+  readonly stability?: 'experimental' | 'beta'
   /** Ignores unknown fields and query parameters. Only the four operations of SPEC.md do this; all others reject them. */
   readonly ignoresUnknownInput?: true
   /** The permission that the key must have. An operation that changes something needs one, unless it takes a pairing code. */
