@@ -268,7 +268,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
           imported(['name,categoryId', 'Rex,1', 'Max,1'], { idempotency }).catch((error: unknown) => error),
         ),
       )
-      const answer = { type: 'answered', answer: '2 added', isReplay: true } as const
+      const answer = { type: 'replayed', answer: '2 added' } as const
       expect(results.filter((result) => result instanceof KeyUsed).map((used) => used.answer)).toEqual(
         Array.from({ length: 3 }, () => answer),
       )
