@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { Category } from '../../src/core/catalog/category.ts'
 import type { Pet } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
+import { petIdsOfLines } from '../../src/core/orders/order.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
@@ -31,8 +32,11 @@ const request = fc.oneof(
     )
     .map((change) => ({ type: 'adjust', changes: [change] })),
   fc
-    .record({ petId, quantity: fc.integer({ min: 1, max: 3 }) })
-    .map((draft) => ({ type: 'create_order', order: draft })),
+    .uniqueArray(fc.record({ petId, quantity: fc.integer({ min: 1, max: 3 }) }), {
+      selector: (line) => line.petId,
+      minLength: 1,
+    })
+    .map((lines) => ({ type: 'create_order', order: { lines } })),
   fc.record({
     orderId: fc.bigInt({ min: 1n, max: 9n }),
     type: fc.constantFrom('complete_order', 'cancel_order'),
@@ -89,7 +93,8 @@ class PlainStore {
 
   commit(asked: readonly object[]): readonly LogRecord[] {
     const requests = asked.map((one): Command => {
-      const order = 'orderId' in one ? { petId: this.orders.get(one.orderId as bigint)?.petId } : {}
+      const order =
+        'orderId' in one ? { petIds: petIdsOfLines(this.orders.get(one.orderId as bigint)?.lines ?? []) } : {}
       return { ...BY, ...order, ...one } as Command
     })
     const codes = [...this.pets.values()].flatMap(({ id, barcode: code }) =>
@@ -98,7 +103,7 @@ class PlainStore {
     const decision = decide(requests, new Map(this.entries), {
       orders: {
         now: 0,
-        expiredHolds: [],
+        petIds: new Set(PETS),
         orders: new Map(this.orders),
         newIds: requests.map((_, index) => BigInt(this.orders.size + index + 1)),
       },
@@ -152,7 +157,14 @@ function toEvent(made: LogRecord): StockEvent {
     case 'removed':
       return { ...rest, kind: 'removed', petId: made.petId }
     case 'order':
-      return { ...rest, kind: 'order', change: made.change, order: made.order }
+      return {
+        ...rest,
+        kind: 'order',
+        change: made.change,
+        orderId: made.order.id,
+        state: made.order.state,
+        lines: made.lines,
+      }
     case 'category':
       throw new Error('nobody has asked for that')
     default: {

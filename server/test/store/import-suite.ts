@@ -6,6 +6,7 @@ import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../src/core/
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
 import { importText } from '../support/import-text.ts'
+import { createOrder, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -230,9 +231,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         [2, 'an open order reserves stock: pet 1 has 1 available, 2 are needed'],
         [4, 'order 12 is complete and cannot be reopened'],
       ])
-      const order = { petId: 1n, quantity: 1 }
-      const [made] = await store.changeStock([{ type: 'create_order', order, keyId: 'key_a', at: 1 }])
-      expect(made.type === 'done' && made.order.id > 12n).toBe(true)
+      const [created] = await store.changeStock([createOrder([1n, 1])])
+      expect(orderIn(created).id).toBeGreaterThan(12n)
     })
 
     test('an export imported into an empty store and exported again is identical', async () => {
