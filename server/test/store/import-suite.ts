@@ -228,7 +228,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await orders('12,1,2,true,paid', '7,404,3,true,old')).toMatchObject({ changed: 1, unchanged: 1 })
       expect(await store.findAvailability(1n)).toMatchObject({ quantity: 3, reserved: 0 })
       expect(await refusedLines(orders('14,1,2,false,', '13,1,2,false,', '12,1,2,false,'))).toEqual([
-        [2, 'an open order reserves stock: pet 1 has 1 available, 2 are needed'],
+        [2, 'an open order reserves stock: petId 1 has 1 available unit, so 2 cannot be ordered'],
         [4, 'order 12 is complete and cannot be reopened'],
       ])
       const [created] = await store.changeStock([createOrder([1n, 1])])
