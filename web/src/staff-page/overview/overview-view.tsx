@@ -1,9 +1,10 @@
-import type { Order, PetstoreClient } from '@petstore/client'
+import type { Order, OrderEvent, PetstoreClient } from '@petstore/client'
 import { useEffect, useMemo, useState } from 'preact/compat'
 import type { LiveChanges } from '../data/history/live-changes.ts'
 import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
 import { useReadable } from '../data/observable.ts'
-import { itemWords } from '../data/orders/order-words.ts'
+import { OPEN_ORDERS } from '../data/orders/order-search.ts'
+import { linesWords } from '../data/orders/order-words.ts'
 import { isOutage, RETRY_AFTER_OUTAGE_MS } from '../data/outage.ts'
 import { freeUnits, isSoldOut } from '../data/stock/free-units.ts'
 import { type ReadPage, readAll } from '../data/stock/stock-search.ts'
@@ -204,7 +205,10 @@ async function readSoldOut(read: ReadPage, signal: AbortSignal): Promise<boolean
   return false
 }
 
-function openOrdersSource(client: PetstoreClient, events: LiveChanges<Order>): RecordSource<Order, Order> {
+function openOrdersSource(
+  client: PetstoreClient,
+  events: LiveChanges<OrderEvent>,
+): RecordSource<Order, OrderEvent> {
   return {
     events,
     keyOf: ({ id }) => id,
@@ -264,7 +268,7 @@ interface OrdersCardProps {
 
 /** Overdue orders, then orders of today, then holds that expire soon. */
 function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
-  const { stock } = useSession()
+  const { stock, orderFilter } = useSession()
   const { overdue, dueToday, expiring } = due
   const count = overdue.length + dueToday.length + expiring.length
   const rows: readonly (readonly [Order, string, string])[] = [
@@ -278,8 +282,12 @@ function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
       <ol aria-label="Orders that need you">
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
           <li key={`${words} ${order.id}`} className="list-row list-row--flush overview__row">
-            <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
-              {itemWords(order, stock.nameOf(order.petId))}
+            <a
+              className="list-row__name"
+              href={href({ view: 'orders' })}
+              onClick={() => orderFilter.set({ ...OPEN_ORDERS, query: String(order.id) })}
+            >
+              {linesWords(order.lines, (petId) => stock.nameOf(petId))}
             </a>
             <span className={`badge badge--${tone}`}>{words}</span>
             <span className="muted small">
