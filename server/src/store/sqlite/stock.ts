@@ -18,7 +18,13 @@ import type { StockStore } from '../../core/stock/stock-store.ts'
 import type { Clock } from '../../core/values/clock.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
-import { ANSWER_COLUMN_NAMES, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
+import {
+  ANSWER_COLUMN_NAMES,
+  type AnswerMethods,
+  type AnswerRow,
+  answerValues,
+  toAnswers,
+} from '../idempotency.ts'
 import {
   ALL_ENTRIES,
   CHANGES_INVENTORY,
@@ -48,7 +54,7 @@ import { orderReader } from './orders.ts'
 export function stockMethods(
   connection: Connection,
   clock: Clock,
-): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
+): Omit<StockStore, keyof AnswerMethods> & Pick<OrderStore, 'orderTotals'> {
   const totals = orderTotalsCounter()
   const decideAndWrite = commandDecider(connection, clock)
   // Selects the latest row of each pet: SQLite takes the other columns from the row with `max(id)`.
@@ -104,6 +110,7 @@ export function stockMethods(
         )
         if (attempt.type === 'decided') {
           totals.add(attempt.decision.orders)
+          if (attempt.decision.orders?.hasErasures) connection.noteErasure()
           return typedResults(commands, attempt.decision.results)
         }
         const released = await connection.write(
