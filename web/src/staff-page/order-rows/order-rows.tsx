@@ -64,7 +64,15 @@ export function OrderRows({ list, empty }: Props) {
         <OrderDialog order={form.order} lines={form.order.lines} onClose={closeForm} />
       )}
       {form?.type === 'return' && form.order.adjustmentId !== undefined && (
-        <AdjustmentDialog adjustmentId={form.order.adjustmentId} isReturn onClose={closeForm} />
+        <AdjustmentDialog
+          adjustmentId={form.order.adjustmentId}
+          isReturn
+          onClose={() => {
+            closeForm()
+            // No event says that units of an order came back.
+            void list.reload()
+          }}
+        />
       )}
     </>
   )
