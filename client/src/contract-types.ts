@@ -1345,7 +1345,6 @@ export const MAX_LENGTHS = {
   CategoryUpdate: { name: 200 },
   NewWebhook: { url: 2000, kinds: 11 },
   WebhookUpdate: { url: 2000, kinds: 11 },
-  WebhookReplay: { from: 64 },
   NewKey: { name: 200, permissions: 5 },
   KeyUpdate: { name: 200, permissions: 5 },
   NewBasket: { lines: 100, reference: 200, customer: 200, note: 1000 },
