@@ -11,7 +11,7 @@ const MIN_LENGTH = 6
 /** A search on the server waits until the user has stopped typing for this long. */
 const TYPING_MS = 200
 
-export interface ScannedText {
+interface ScannedText {
   /** The text that a person had typed before the barcode. */
   readonly before: string
   readonly barcode: string

@@ -1,7 +1,6 @@
 import type { CategoryList } from '../data/catalog/category-list.ts'
 import { freeUnits, isLow } from '../data/stock/free-units.ts'
 import { matcherOf } from '../data/stock/search-text.ts'
-import { type EditState, wantedBy } from '../data/stock/stock-editor.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 
@@ -99,13 +98,4 @@ const SORT_KEYS: Readonly<Record<Sort['column'], (row: StockRow) => string | num
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, index) => Object.is(value, other[index]))
-}
-
-/** The text that the user typed for a row and that was not saved; `undefined` if nothing waits for a choice. */
-export function typedBefore(state: EditState | undefined): string | undefined {
-  if (state?.kind === 'conflict') return String(state.target)
-  if (state?.kind !== 'failed') return undefined
-  const wanted = wantedBy(state)
-  if (!('delta' in wanted)) return String(wanted.quantity)
-  return wanted.delta > 0 ? `+${wanted.delta}` : String(wanted.delta)
 }
