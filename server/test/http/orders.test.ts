@@ -330,7 +330,7 @@ test('a return is a reversal of the adjustment, by line, and the order shows it'
 describe('personal data', () => {
   test('is erased in every state, from the order, its list, and the answers to repeated requests', async () => {
     const once = withKey('erased')
-    const person = { ...BASKET, ...PERSON }
+    const person = { lines: [line(1, 2), line(2, 1)], ...PERSON }
     const open = (await order(person, once)).json as WireOrder
     const sold = await created({ ...person, complete: true })
     const cancelled = await created(person)
