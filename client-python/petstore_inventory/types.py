@@ -382,6 +382,19 @@ class KeyLimits(TypedDict):
     bannedUntil: NotRequired[int]
 
 
+class Problem(TypedDict):
+    """An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`."""
+
+    type: str
+    title: str
+    detail: str
+    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "already_reversed", "too_late", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
+    message: str
+    status: int
+    field: NotRequired[str]
+    details: NotRequired[List[ErrorDetail]]
+
+
 class ListedEvent(TypedDict):
     id: str
     kind: Literal["change", "order", "low", "recovered", "pet", "removed", "category", "relist"]

@@ -21,6 +21,7 @@ import {
   isErasure,
   isExpired,
   isSameOrder,
+  losesPersonalData,
   NEW_STATE,
   type NewOrderLine,
   ORDER,
@@ -49,6 +50,8 @@ export interface LockedOrders {
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
+  /** Whether orders have lost personal data, which must not stay anywhere. */
+  readonly hasErasures: boolean
   /** How many of the changed orders are expired holds. */
   readonly expired: number
   /** How many orders were refused because of insufficient stock. */
@@ -78,6 +81,7 @@ export class OrdersDraft {
   readonly #locked: LockedOrders
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
+  #hasErasures = false
   #expiredCount = 0
   #refusedCount = 0
 
@@ -94,6 +98,7 @@ export class OrdersDraft {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
+      hasErasures: this.#hasErasures,
       expired: this.#expiredCount,
       refused: this.#refusedCount,
     }
@@ -187,7 +192,7 @@ export class OrdersDraft {
   add(order: Order, by: ChangeOrigin): Order {
     if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
-    if (stateRules(order.state).reserves) this.#changeReserved(order.lines, 1)
+    if (stateRules(order.state).reserves) this.#reserve(order.lines)
     const change = ORDER_CHANGES.find((name) => ORDER_TRANSITIONS[name].to === order.state)
     if (change === undefined) throw new Error(`no transition leads to the state ${order.state}`)
     this.#stock.logOrder(order, change, by)
@@ -211,12 +216,11 @@ export class OrdersDraft {
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
     if (isSameOrder(before, order)) return before
     if (stateRules(order.state).reserves && order.lines !== before.lines) {
-      this.#changeReserved(before.lines, -1)
-      this.#changeReserved(order.lines, 1)
+      this.#release(before.lines)
+      this.#reserve(order.lines)
     }
-    this.#put(order)
-    this.#stock.logOrder(order, 'changed', by)
-    return order
+    if (losesPersonalData(before, order)) this.#hasErasures = true
+    return this.#put(order, 'changed', by)
   }
 
   /** The order that the command names, if the command applies to its state. */
@@ -251,7 +255,7 @@ export class OrdersDraft {
       (line, index) => this.#saleFailure(line, index, time, mustBeAvailable) ?? [],
     )
     if (failures.length > 0) return this.#refuse(failures)
-    if (isReserved) this.#changeReserved(order.lines, -1)
+    if (isReserved) this.#release(order.lines)
     const reference = order.reference ?? `order ${order.id}`
     const by: ChangeOrigin = { keyId, at, reason: 'sold', reference }
     const document = this.#stock.openDocument({ by, occurredAt: time, orderId: order.id })
@@ -286,7 +290,7 @@ export class OrdersDraft {
   #close(order: Order, change: 'cancelled' | 'expired', by: ChangeOrigin): Order {
     const { to } = ORDER_TRANSITIONS[change]
     if (to === 'same') throw new Error(`the transition ${change} must end the order`)
-    this.#changeReserved(order.lines, -1)
+    this.#release(order.lines)
     const closed =
       change === 'expired'
         ? expiredOrder(order, this.now)
@@ -294,17 +298,23 @@ export class OrdersDraft {
     return this.#put(closed, change, by)
   }
 
-  /** Writes the order, and logs the change if there is one. */
-  #put(order: Order, change?: OrderChange, by?: ChangeOrigin): Order {
+  #put(order: Order, change: OrderChange, by: ChangeOrigin): Order {
     const isNew = !this.#locked.orders.has(order.id)
     if (isNew) this.#added.set(order.id, order)
     else this.#changed.set(order.id, order)
-    if (change !== undefined && by !== undefined) this.#stock.logOrder(order, change, by)
+    this.#stock.logOrder(order, change, by)
     return order
   }
 
-  #changeReserved(lines: readonly OrderLine[], sign: 1 | -1): void {
-    for (const { petId, quantity } of lines) this.#stock.changeReserved(petId, sign * quantity)
+  #reserve(lines: readonly OrderLine[]): void {
+    for (const { petId, quantity } of lines) this.#stock.changeReserved(petId, quantity)
+  }
+
+  /** A pet whose entry was lost has nothing reserved. Its orders must not block those of other pets. */
+  #release(lines: readonly OrderLine[]): void {
+    for (const { petId, quantity } of lines) {
+      if (this.#stock.findEntry(petId) !== undefined) this.#stock.changeReserved(petId, -quantity)
+    }
   }
 
   #refuse(failures: readonly ErrorDetail[]): Refused {

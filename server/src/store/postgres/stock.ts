@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import { needsReleasedHolds, releaseOf } from '../../core/orders/expired-holds.ts'
+import { needsReleasedHolds, petsOfExpiredHolds, releaseOf } from '../../core/orders/expired-holds.ts'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { type OrderChanges, PetsNeeded } from '../../core/orders/orders-draft.ts'
 import {
@@ -22,7 +22,13 @@ import { type CommitOptions, PetsLockedError, type StockStore } from '../../core
 import { ServiceError } from '../../core/values/errors.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
-import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
+import {
+  ANSWER_COLUMNS,
+  type AnswerMethods,
+  type AnswerRow,
+  answerValues,
+  toAnswers,
+} from '../idempotency.ts'
 import {
   ALL_ENTRIES,
   CHANGES_INVENTORY,
@@ -111,7 +117,7 @@ const BRIEF_LOCK_WAIT_MS = 400
 export function stockMethods(
   connection: Connection,
   clock: StoreClock,
-): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
+): Omit<StockStore, keyof AnswerMethods> & Pick<OrderStore, 'orderTotals'> {
   const totals = orderTotalsCounter()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.lossCount].join('@')
@@ -296,6 +302,8 @@ async function decideAndWrite(
       const orders = orderRows && toLockedOrders(orderRows, petIds)
       if (orders !== undefined && !clock.isCredible(orders.now)) return { attempt: { type: 'clock_jumped' } }
       const heldPets = petRows.filter((row) => row.has_expired_holds).map((row) => row.pet_id)
+      // A hold can expire while the commit waits for a lock, after its pets were looked at.
+      if (orders !== undefined) heldPets.push(...petsOfExpiredHolds(orders))
       if (heldPets.length > 0 && needsReleasedHolds(commands)) {
         const holds = await findExpiredHolds(sql, heldPets, clock)
         const release = releaseOf(holds, commands[0]?.at ?? 0)
