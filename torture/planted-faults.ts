@@ -59,8 +59,8 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
     faults: [
       [
         'repeats the answer to another request with the same key',
-        'return earlier.fingerprint === fingerprint',
-        'return earlier.fingerprint !== undefined',
+        'return remembered.fingerprint === fingerprint',
+        'return remembered.fingerprint !== undefined',
       ],
     ],
   },
