@@ -8,7 +8,7 @@ import { addPets } from '../support/add-pets.ts'
 import { importText } from '../support/import-text.ts'
 import { createOrder, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import { analyze, type StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
@@ -299,6 +299,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const [first, ...others] = (await stockOf(store)).map(({ quantity }) => quantity)
       expect(first).toBe(5 + sold)
       expect(new Set(others)).toEqual(new Set([7]))
+      await analyze(underTest)
       expect(await store.findDamage()).toEqual([])
     })
   })
