@@ -8,9 +8,9 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { backupTask } from '../server/test/faults/backup/task.ts'
 import { backupSimTask } from '../server/test/sim/backup-task.ts'
 import { simTask } from '../server/test/sim/task.ts'
+import { backupTask } from './backup-task.ts'
 import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
 import { connectionsTask } from './hostile/connections-task.ts'

@@ -14,7 +14,6 @@ const DOCS = join(import.meta.dir, 'docs')
 const SOURCES = [
   'web/src/**/*',
   'client/src/**/*',
-  'server/src/core/**/*',
   'web/build.ts',
   'web/docs/**/*',
   'openapi.json',

@@ -1,7 +1,7 @@
 import type { AdjustmentChange, AdjustmentResult, InventoryItem } from './contract-types.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './events.ts'
 import type { IdInput, Input } from './ids.ts'
-import type { WriteOptions } from './options.ts'
+import type { CallOptions, WriteOptions } from './options.ts'
 import type { Api } from './request.ts'
 import { inventoryMethods, type ListRecentChangesQuery, type SearchInventoryQuery } from './resources.ts'
 
@@ -73,6 +73,10 @@ export function createInventory(api: Api) {
         quantity,
         expected,
       })),
+
+    /** The pets that a search finds, as a CSV file that `imports.file` reads. */
+    searchCsv: (query: InventorySearch & CallOptions = {}): Promise<string> =>
+      api.csv('/inventory/search', query),
 
     /**
      * The changes as they happen, each exactly once. It reconnects and resumes by itself. `ready` marks the beginning

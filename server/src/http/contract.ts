@@ -211,7 +211,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 }
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
-  const { operationId, path, summary, description, stability = 'beta' } = operation
+  const { operationId, path, summary, description, stability = 'stable' } = operation
   const { permission, body, csvExample, deprecatedSince, takesPairingCode } = operation
   const [, firstSegment] = path.split('/')
   return {
@@ -424,7 +424,7 @@ function describeWebhooks(shared: SharedComponents) {
       description:
         'Signed as the Standard Webhooks specification says. A delivery may arrive more than once. Deliveries of one pet arrive in order.',
       tags: ['webhooks'],
-      'x-stability': 'beta',
+      'x-stability': 'stable',
       security: [],
       parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) =>
         shared.header(name, description, { required: true }),

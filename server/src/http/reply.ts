@@ -8,7 +8,7 @@ import {
 } from '@petstore/wire'
 import { hideSecrets } from '../core/keys/api-key.ts'
 import type { Idempotency } from '../core/stock/command.ts'
-import { ANSWERS_KEPT_HOURS, LATE_ANSWERS_KEPT_DAYS, MAX_REMEMBERED_FAILURES } from '../core/stock/decide.ts'
+import { ANSWERS_KEPT_HOURS, LATE_ANSWERS_KEPT_DAYS } from '../core/stock/decide.ts'
 import { MAX_LATENESS_DAYS } from '../core/stock/facts.ts'
 import { type ErrorCode, notFound, ServiceError } from '../core/values/errors.ts'
 import type { Page, PageRequest } from '../core/values/page.ts'
@@ -31,7 +31,12 @@ interface JsonReply extends Reply {
 /** A reply that can be stored and replayed. */
 export interface StorableReply extends Reply {
   readonly body: string | null
+  /** The order in the body. It may hold personal data, so only its id is stored, and a replay reads it again. */
+  readonly orderId?: bigint
 }
+
+/** A remembered refusal has this many details, so that it is short even if the request had 1,000 lines. */
+export const MAX_REMEMBERED_FAILURES = 3
 
 /** The header with the position of a reply among the events. A 304 has the new position. */
 export const EVENT_ID = 'Event-Id'
@@ -320,8 +325,22 @@ export function pageJsonTextReply(
   rowsJson: string,
   next: string | undefined,
 ): Reply {
-  const link = next === undefined ? {} : nextLink(request, query, { cursor: next })
-  return conditionalReply(jsonTextReply(rowsJson, link), request)
+  return conditionalReply(jsonTextReply(rowsJson, linkTo(request, query, next)), request)
+}
+
+/** Replies with a page as a CSV file. */
+export function pageCsvReply(
+  request: HttpRequest,
+  query: PageQuery,
+  text: string,
+  next: string | undefined,
+): Reply {
+  const headers = { 'Content-Type': CSV_TYPE, ...linkTo(request, query, next) }
+  return conditionalReply({ status: 200, headers, body: text }, request)
+}
+
+function linkTo(request: HttpRequest, query: PageQuery, next: string | undefined): Reply['headers'] {
+  return next === undefined ? {} : nextLink(request, query, { cursor: next })
 }
 
 /**
@@ -393,22 +412,34 @@ export function prefersType(mediaType: string, accept: string | null): boolean {
   return chooseCoding(['application/json', mediaType], accept) === mediaType
 }
 
+export const CSV_TYPE = 'text/csv'
+/** For replies that are JSON or CSV. */
+export const VARY_BY_TYPE = { Vary: 'Accept' }
+
+/** Whether the caller accepts CSV and does not prefer JSON. */
+export function prefersCsv({ headers }: HttpRequest): boolean {
+  return prefersType(CSV_TYPE, headers.get('accept'))
+}
+
 export const IF_MATCH_HEADER = {
   'If-Match':
     'ETags of the record, or *. If none of them is current, the response is 412. This is checked in the commit, so only one of two changes with the same ETag is made.',
 }
 
 export const IDEMPOTENCY_KEY_HEADER = {
-  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours (${LATE_ANSWERS_KEPT_DAYS} days if the body has \`occurredAt\`), it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, body or If-Match differs, the response is 422.`,
+  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours (${LATE_ANSWERS_KEPT_DAYS} days if the body has \`occurredAt\`), it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, query, body or If-Match differs, the response is 422.`,
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
+
+/** SHA-256 of 64 MiB takes 200 ms, xxHash 8 ms. A caller who finds a collision deceives only itself. */
+const LARGE_BODY_BYTES = 1024 * 1024
 
 /** The Idempotency-Key of a request, and the fingerprint of the request. */
 export type RequestIdempotency = Pick<Idempotency<unknown>, 'key' | 'fingerprint'>
 
 export function readIdempotency(
-  { method, path, headers }: HttpRequest,
+  { method, path, query, headers }: HttpRequest,
   body: Uint8Array = new Uint8Array(),
 ): RequestIdempotency | undefined {
   const key = headers.get('idempotency-key')
@@ -421,9 +452,10 @@ export function readIdempotency(
   }
   const ifMatch = headers.get('if-match')
   const condition = ifMatch === null ? '' : `If-Match: ${ifMatch}\n`
+  const target = query === '' ? path : `${path}?${query}`
   const fingerprint = createHash('sha256')
-    .update(`${method} ${path}\n${condition}`)
-    .update(body)
+    .update(`${method} ${target}\n${condition}`)
+    .update(body.length > LARGE_BODY_BYTES ? `${body.length} bytes: ${Bun.hash.xxHash3(body)}` : body)
     .digest('base64url')
   return { key, fingerprint }
 }

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { AVAILABLE, ORDER_STATES } from '../core/orders/order.ts'
+import { AVAILABLE, CLOSED_STATES } from '../core/orders/order.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
 
@@ -43,7 +43,7 @@ export const ErrorDetail = Type.Object(
     state: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
-        enum: ORDER_STATES.filter((state) => state !== 'open'),
+        enum: CLOSED_STATES,
         description: 'With order_closed: the state of the order.',
       }),
     ),
@@ -76,7 +76,7 @@ export const ErrorBody = Type.Object(
     details: Type.Optional(
       Type.Array(ErrorDetail, {
         description:
-          'Each change of an adjustment, or each pet or order of a batch, that cannot be saved. For a single order: why it was refused.',
+          'Each change of an adjustment, each line of an order, or each pet of a batch, that cannot be saved.',
       }),
     ),
   },

@@ -66,13 +66,6 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
       ...rest,
     })
 
-    test('after the latest cursor there is nothing until something happens', async () => {
-      const cursor = await store.latestEventCursor()
-      expect(await eventsAfter(cursor)).toEqual([])
-      await store.changeStock([change(404n, 5)])
-      expect(await eventsAfter(cursor)).toEqual([])
-    })
-
     test('each change of a quantity is returned once, in order, whichever process made it', async () => {
       const cursor = await store.latestEventCursor()
       await store.changeStock([change(1n, 10), change(2n, 20), change(1n, 11), change(1n, 11)])
@@ -157,14 +150,6 @@ export function eventSuite(name: string, underTest: StoreUnderTest): void {
         quantity(1n, 11, 12, { status: 'pending' }),
         { kind: 'removed', petId: 9n, at: 3, keyId: 'petstore' },
         quantity(1n, 12, 13, { status: 'pending' }),
-      ])
-    })
-
-    test('an import reports the quantities that it changed', async () => {
-      const cursor = await store.latestEventCursor()
-      await putPets(store, [pet(1n, 5), pet(2n, 2, 'sold')], IMPORTER)
-      expect(await eventsAfter(cursor)).toEqual([
-        quantity(1n, 1, 5, { at: 9, keyId: 'importer', reason: 'corrected' }),
       ])
     })
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { CategoryPatch } from '../../src/core/catalog/category.ts'
-import type { NewPet, PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
+import type { PetPatch, StockedPet } from '../../src/core/catalog/pet.ts'
 import type { ThresholdParts } from '../../src/core/catalog/threshold-changes.ts'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { Command } from '../../src/core/stock/command.ts'
@@ -28,11 +28,6 @@ const patchCategory = (categoryId: bigint, categoryPatch: CategoryPatch): Comman
   ...BY,
   categoryId,
   patch: categoryPatch,
-})
-const create = (more: Partial<NewPet> = {}): Command => ({
-  type: 'create_pet' as const,
-  ...BY,
-  pet: { name: 'New', categoryId: 1n, status: 'available', quantity: 4, ...more },
 })
 const draft = (petId: bigint, quantity: number, holdSeconds?: number): Command => ({
   type: 'create_order',
@@ -103,28 +98,6 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       return crossings(cursor)
     }
 
-    test('a pet that is created low is logged', async () => {
-      expect(await crossings()).toEqual(['3 low 2/3'])
-      expect(await crossed(create({ id: 9n, lowStockAt: 4 }), create({ id: 10n, lowStockAt: 3 }))).toEqual([
-        '9 low 4/4',
-      ])
-    })
-
-    test('quantities cross, also back and forth within one commit', async () => {
-      expect(await crossed(change(1n, 3), change(1n, 4), change(2n, 0), change(1n, 0))).toEqual([
-        ...['1 low 3/3', '1 recovered 4/3', '1 low 0/3'],
-      ])
-      const changes = [
-        { petId: 1n, delta: 4 },
-        { petId: 3n, quantity: 9 },
-      ]
-      expect(await crossed({ type: 'adjust', ...BY, changes })).toEqual([
-        '1 recovered 4/3',
-        '3 recovered 9/3',
-      ])
-      expect(await crossed(change(1n, 3), change(1n, 4))).toEqual(['1 low 3/3', '1 recovered 4/3'])
-    })
-
     test('orders cross; completing one crosses nothing', async () => {
       const order = await orderOf(draft(1n, 7))
       expect((await crossings()).at(-1)).toBe('1 low 3/3')
@@ -154,29 +127,6 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       const orders = (await eventsAfter(store, since)).filter(({ kind }) => kind === 'order')
       expect(orders).toMatchObject(Array(3).fill({ change: 'expired' }))
       expect(await store.findAvailability(1n)).toMatchObject({ quantity: 8, reserved: 0 })
-    })
-
-    test("thresholds cross: the pet's, that of a new category, and a removed one", async () => {
-      await store.changeStock([
-        { type: 'create_category', ...BY, category: { id: 2n, name: 'Cats', lowStockAt: 10 } },
-      ])
-      expect(await crossed(patch(1n, { lowStockAt: 10 }))).toEqual(['1 low 10/10'])
-      expect(await crossed(patch(1n, { lowStockAt: null }))).toEqual(['1 recovered 10/-'])
-      expect(await crossed(patch(1n, { categoryId: 2n }), patch(1n, { lowStockAt: 1 }))).toEqual([
-        ...['1 low 10/10', '1 recovered 10/1'],
-      ])
-    })
-
-    test('a removed pet crosses nothing; one that is added again starts fresh', async () => {
-      expect(await crossed({ type: 'remove_pet', ...BY, petId: 3n })).toEqual([])
-      expect(await crossed(create({ id: 3n, quantity: 1, lowStockAt: 1 }))).toEqual(['3 low 1/1'])
-      expect(
-        await crossed(
-          { type: 'remove_pet', ...BY, petId: 3n },
-          create({ id: 3n, quantity: 2, lowStockAt: 1 }),
-        ),
-      ).toEqual([])
-      expect(await crossed(change(3n, 1))).toEqual(['3 low 1/1'])
     })
 
     test('a category crosses for thousands of pets at once, except those with their own threshold', async () => {

@@ -100,6 +100,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...clockMethods(connection, options.clock === undefined ? steadyClock : undefined, 'this machine'),
     findWrongSettings: async () => [],
     ping,
+    finishErasures: () => connection.finishErasures(),
     backup: backup?.log,
     close: async () => {
       await reader.close()

@@ -3,12 +3,12 @@ import { useMemo, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { type PetListSnapshot, usePetList } from '../data/catalog/pet-list.ts'
 import { failureWords } from '../data/failure-words.ts'
+import { type Pace, paceOf, usePaceReport } from '../data/movements.ts'
 import { Observable, useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
 import { freeUnits } from '../data/stock/free-units.ts'
 import { momentWords } from '../data/time-words.ts'
 import { showProblem } from '../data/toasts.ts'
-import { pacePerDay, useTrades } from '../data/trades.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { perSession } from '../session/work-frame.tsx'
@@ -22,7 +22,7 @@ import { lowStockSource, readLowPets } from './low-stock-source.ts'
 import { orderOf, type ReorderLine, reorderCsv, suggestedOrder } from './reorder-list.ts'
 import './low-stock.css'
 
-const NO_PACE: ReadonlyMap<bigint, number> = new Map()
+const NO_PACE: Pace = new Map()
 
 /** The amounts that the user has typed, kept until they sign out. */
 const editedOrdersOf = perSession(() => new Observable<ReadonlyMap<bigint, string>>(new Map()))
@@ -40,9 +40,10 @@ export function LowStockView() {
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
-  const { log, failure } = useTrades(client, feed.events, 'sold')
-  const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
-  const isPaceLoading = log === undefined && failure === undefined
+  const { value: report, failure } = usePaceReport(session)
+  const pace = useMemo(() => (report === undefined ? NO_PACE : paceOf(report)), [report])
+  const isPaceLoading = report === undefined && failure === undefined
+  const { since = '', completeSince = '' } = report ?? {}
   const edited = editedOrdersOf(session)
   const orders = useReadable(edited)
   const hasReserved = useReadable(openOrders) === 'ready'
@@ -89,7 +90,7 @@ export function LowStockView() {
         <p className="muted small">
           Suggested order: what sells in 4 weeks at the pace of the last 4 weeks, plus the level of the
           warning, minus what is free; at least enough to end the warning.
-          {log?.isComplete === false && ` The pace is that of the sales since ${momentWords(log.since)}.`}
+          {completeSince > since && ` The history begins ${momentWords(Date.parse(completeSince))}.`}
         </p>
       )}
       <ListFrame

@@ -63,7 +63,7 @@ export function StockView() {
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
       <h1 className="visually-hidden">Stock</h1>
-      <Toolbar table={table} shown={shown} onHelp={() => setHelping(true)} onFind={() => void find()} />
+      <Toolbar table={table} onHelp={() => setHelping(true)} onFind={() => void find()} />
       <div className="stock-view__line">
         <p className="muted number" role="status">
           {isLoading ? 'Loading' : words}
