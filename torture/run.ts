@@ -8,8 +8,7 @@
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { backupSimTask } from '../server/test/sim/backup-task.ts'
-import { simTask } from '../server/test/sim/task.ts'
+import { backupSimTask } from './backup-sim-task.ts'
 import { backupTask } from './backup-task.ts'
 import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
@@ -23,6 +22,7 @@ import { patroniTask } from './postgres/patroni-task.ts'
 import { pgbouncerTask } from './postgres/pgbouncer-task.ts'
 import { proxiesTask } from './proxies-task.ts'
 import { searchesPostgresTask, searchesTask } from './searches/task.ts'
+import { simTask } from './sim-task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,

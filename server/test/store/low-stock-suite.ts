@@ -129,16 +129,20 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.findAvailability(1n)).toMatchObject({ quantity: 8, reserved: 0 })
     })
 
-    test('a category crosses for thousands of pets at once, except those with their own threshold', async () => {
-      const many = Array.from({ length: 3_000 }, (_, index) => low(BigInt(index + 100), index % 10))
-      await imported(many)
-      expect(await crossed(patchCategory(1n, { lowStockAt: 4 }))).toHaveLength(1_501)
+    /** Four pets and 1,200 further ones need three commits. */
+    const LAST_PET = 1_299n
+    const addManyPets = () =>
+      imported(Array.from({ length: 1_200 }, (_, index) => low(BigInt(index + 100), index % 10)))
+
+    test('a category crosses for a thousand pets at once, except those with their own threshold', async () => {
+      await addManyPets()
+      expect(await crossed(patchCategory(1n, { lowStockAt: 4 }))).toHaveLength(601)
       expect(await crossed(patchCategory(1n, { name: 'Dogs' }))).toEqual([])
-      expect(await crossed(patchCategory(1n, { lowStockAt: 5 }))).toHaveLength(300)
+      expect(await crossed(patchCategory(1n, { lowStockAt: 5 }))).toHaveLength(120)
       await lowStockIsRight(underTest, store)
-      expect(await crossed(patchCategory(1n, { lowStockAt: 0 }))).toHaveLength(1_500)
+      expect(await crossed(patchCategory(1n, { lowStockAt: 0 }))).toHaveLength(600)
       const gone = await crossed(patchCategory(1n, { lowStockAt: null }))
-      expect([gone.length, gone[0]]).toEqual([301, '4 recovered 0/-'])
+      expect([gone.length, gone[0]]).toEqual([121, '4 recovered 0/-'])
     })
 
     /** Commits that run `between` after the first commit. */
@@ -156,11 +160,6 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         },
       }
     }
-    /** Four pets and 1,200 further ones need three commits. */
-    const LAST_PET = 1_299n
-    const addManyPets = () =>
-      imported(Array.from({ length: 1_200 }, (_, index) => low(BigInt(index + 100), index % 10)))
-
     test('pets change between two commits of a new threshold, and each decision uses one threshold', async () => {
       await addManyPets()
       const since = await store.latestEventCursor()
@@ -212,6 +211,7 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
         limits: { save: async () => {} },
         commits: groupCommit(other),
         clock: () => now,
+        retentionDays: 'off',
       })
       const job = jobs.find(({ name: jobName }) => jobName === 'apply-thresholds')
       const { signal } = new AbortController()
@@ -252,20 +252,6 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       expect((await crossings(cursor)).at(-1)).toBe('1 recovered 4/3')
     })
 
-    test('a rejected request crosses nothing', async () => {
-      const failing = {
-        type: 'adjust' as const,
-        ...BY,
-        changes: [
-          { petId: 1n, delta: -9 },
-          { petId: 404n, delta: 1 },
-        ],
-      }
-      expect(await crossed(failing, draft(1n, 11), patch(1n, { lowStockAt: 10, categoryId: 404n }))).toEqual(
-        [],
-      )
-    })
-
     test('a threshold change concurrent with quantities and orders leaves a consistent state', async () => {
       const work = async (by: Store, random: number) => {
         for (let step = 0; step < 40; step++) {
@@ -281,14 +267,6 @@ export function lowStockSuite(name: string, underTest: StoreUnderTest): void {
       }
       await Promise.all([work(store, 0), work(other, 1), work(store, 2), work(other, 3)])
       expect((await crossings()).length).toBeGreaterThan(20)
-    })
-
-    test('after reopening, it continues from the stored state', async () => {
-      await store.changeStock([change(1n, 0)])
-      await store.close()
-      store = await underTest.open(() => now)
-      expect(await crossed(change(1n, 1))).toEqual([])
-      expect(await crossed(change(1n, 4))).toEqual(['1 recovered 4/3'])
     })
   })
 }
