@@ -1,8 +1,8 @@
 import type { CatalogStore } from '../catalog/catalog-store.ts'
 import { applyThresholdOf, type ThresholdParts } from '../catalog/threshold-changes.ts'
 import type { ChangeOrigin } from '../stock/change-origin.ts'
-import type { Command, Idempotency, Outcome } from '../stock/command.ts'
-import { type EarlierAnswer, earlierAnswer, NO_ANSWER } from '../stock/decide.ts'
+import type { Command, EarlierAnswer, Idempotency } from '../stock/command.ts'
+import { earlierAnswer, NO_ANSWER } from '../stock/decide.ts'
 import type { StockStore } from '../stock/stock-store.ts'
 import { readHeader } from './csv.ts'
 import { type ColumnMapping, IMPORT_KINDS, type ImportKind, matchColumns, readColumns } from './files.ts'
@@ -198,20 +198,14 @@ async function write(
 
 /** Remembers the answer of an import in its transaction. */
 function rememberIn(change: ChangeStep, idempotency: Idempotency<ImportReport>, origin: ChangeOrigin) {
-  const decideOnce = async (answer: (outcome: Outcome) => string) => {
-    const { key, fingerprint } = idempotency
-    const command = { type: 'remember_answer', ...origin, idempotency: { key, fingerprint, answer } } as const
-    const [result] = await change([command])
-    return result
+  const remember = async (text: string) => {
+    const once = { ...idempotency, answer: () => text }
+    const [result] = await change([{ type: 'remember_answer', ...origin, idempotency: once }])
+    if (result?.type === 'replayed' || result?.type === 'key_reused') throw new KeyUsed(result)
   }
   return {
     /** Another import with the key waits for this one, and then throws `KeyUsed`. */
-    lockKey: async () => {
-      const result = await decideOnce(() => NO_ANSWER)
-      if (result?.type === 'key_reused' || result?.type === 'replayed') {
-        throw new KeyUsed(result)
-      }
-    },
-    write: (report: ImportReport) => decideOnce(() => idempotency.answer(report)),
+    lockKey: () => remember(NO_ANSWER),
+    write: (report: ImportReport) => remember(idempotency.answer(report)),
   }
 }
