@@ -128,7 +128,7 @@ const NewOrder = Type.Object(
     title: 'NewOrder',
     description: 'Either `lines`, or one line in short.',
     choices: NEW_ORDER_CHOICES,
-    examples: [NEW_ORDER_EXAMPLE],
+    examples: [NEW_ORDER_EXAMPLE, { petId: 1, quantity: 2 }],
   },
 )
 

@@ -10,7 +10,6 @@ import { addPets } from '../support/add-pets.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import { petstoreInTerminal } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
 setDefaultTimeout(120_000)
@@ -105,24 +104,5 @@ describe('petstore history prune', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Deleted .*; 0 entries are left\.\n$/)])
     expect(await shop.history()).toEqual([])
     expect(await quantities()).toEqual([CHANGES, 7])
-  })
-})
-
-describe('petstore history prune in a terminal', () => {
-  let shop: PrunableShop
-  beforeEach(async () => {
-    shop = await openPrunableShop()
-  })
-  afterEach(() => shop.close())
-
-  test('asks, and changes nothing if the answer is no', async () => {
-    const { exitCode, shown } = await petstoreInTerminal(
-      ['history', 'prune', '--keep', '1', '--database-url', shop.database.url],
-      '[y/N]',
-      (program) => program.type('n\n'),
-    )
-    expect(shown).toMatch(/counting +0 entries/)
-    expect(shown).toContain('nothing was changed')
-    expect([exitCode, (await shop.history()).length]).toEqual([1, CHANGES])
   })
 })

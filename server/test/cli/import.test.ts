@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import {
-  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -133,19 +132,6 @@ describe('petstore import', () => {
       2,
       expect.stringContaining('--map: a mapping must be like'),
     ])
-  })
-
-  test('a count is one reason, finds unknown pets, and does not create a missing store', async () => {
-    await run('import', 'pets', file(PETS))
-    const count = file('quantity,petId\n6,1\n1,2\n', 'count.csv')
-    expect((await run('import', 'count', count)).stdout).toStartWith(
-      'count.csv: 1 pet changed, 1 unchanged (',
-    )
-    const unknown = await run('import', 'count', file('petId,quantity\n404,1\n'))
-    expect(unknown.stderr).toStartWith('  line 2: there is no pet 404\npetstore: ')
-    const elsewhere = await run('import', 'count', count, '--database-url', 'sqlite:none.db')
-    expect(elsewhere.stderr).toContain(`there is no database at ${join(realpathSync(cwd), 'none.db')};`)
-    expect(existsSync(join(cwd, 'none.db'))).toBe(false)
   })
 
   test('SIGTERM while it waits for the lock of another process leaves nothing behind', async () => {

@@ -30,8 +30,6 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   'reverseAdjustment 409': { sentBody: '{"lines": [{"petId": 1, "quantity": 1000001}]}' },
   'createOrder 404': { sentBody: '{"petId": 404, "quantity": 1}' },
   'createOrder 409': { sentBody: '{"petId": 1, "quantity": 1000}' },
-  'createOrders 404': { sentBody: '{"orders": [{"petId": 404, "quantity": 1}]}' },
-  'createOrders 409': { sentBody: '{"orders": [{"petId": 1, "quantity": 1000}]}' },
   'createPet 409': { sentBody: '{"name": "Rex", "categoryId": 1, "id": 2}' },
   'upsertPets 409': { sentBody: '{"pets": [{"id": 1, "barcode": "SCANNED"}]}' },
   'updatePet 409': { sentBody: '{"barcode": "SCANNED"}' },

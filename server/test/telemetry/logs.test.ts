@@ -168,14 +168,6 @@ describe('the logger', () => {
     expect(failure).toContain('caused by Error: deep inside\n')
   })
 
-  test('writes one JSON object per line elsewhere', () => {
-    const { logger, lines } = loggerTo()
-    logger.info('hello', { address: 'x', metrics: undefined })
-    expect(lines).toEqual([
-      `{"level":"info","time":"${new Date(START).toISOString()}","address":"x","message":"hello"}\n`,
-    ])
-  })
-
   test.each([
     ['all', ['info', 'warn']],
     ['errors', ['warn']],
