@@ -371,7 +371,7 @@ class ImportsMethods(Resource):
         map: Optional[str] = None,
         locale: Optional[Literal["en", "de"]] = None,
         encoding: Optional[Literal["utf8", "latin1"]] = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[WriteOptions],
     ) -> types.ImportResult:
         """
         Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are
@@ -380,9 +380,10 @@ class ImportsMethods(Resource):
         creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the
         stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While
         the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with
-        Retry-After. The key needs the permission `pets`.
+        Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused
+        file changes nothing, so it is checked again. The key needs the permission `pets`.
         """
-        return self._transport.write_once("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
+        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
 
 
 class OrdersMethods(Resource):
@@ -392,14 +393,17 @@ class OrdersMethods(Resource):
         state: Optional[Literal["open", "complete", "cancelled", "expired"]] = None,
         pet_id: Optional[int] = None,
         customer: Optional[str] = None,
+        reference: Optional[str] = None,
+        since: Optional[str] = None,
+        until: Optional[str] = None,
         page_size: Optional[int] = None,
         **options: Unpack[CallOptions],
     ) -> Iterator[types.Order]:
         """
-        Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With
-        `customer`, returns only the orders whose customer matches.
+        Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. Each
+        further parameter narrows the list.
         """
-        return self._transport.pages("/store/orders", query={"state": state, "petId": pet_id, "customer": customer, "limit": page_size}, **options)
+        return self._transport.pages("/store/orders", query={"state": state, "petId": pet_id, "customer": customer, "reference": reference, "since": since, "until": until, "limit": page_size}, **options)
 
     def create(
         self,
@@ -407,25 +411,13 @@ class OrdersMethods(Resource):
         **options: Unpack[WriteOptions],
     ) -> types.Order:
         """
-        Creates an order, which reserves its units: if several callers order the last unit at once, exactly one
-        of them gets it. The `quantity` of the inventory entry does not change until the order is completed.
-        With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing. The key
-        needs the permission `orders`.
+        Creates an order of one or several pets, which reserves its units: all lines or none. If several callers
+        order the last unit at once, exactly one of them gets it. The `quantity` of an inventory entry does not
+        change until the order is completed. With `holdSeconds` the order is a hold, which expires after that
+        time and then reserves nothing. With `complete` the units are sold at once. If lines cannot be ordered,
+        `details` of the error names each of them. The key needs the permission `orders`.
         """
         return self._transport.write("POST", "/store/orders", body, **options)
-
-    def create_many(
-        self,
-        body: types.NewOrders,
-        **options: Unpack[WriteOptions],
-    ) -> types.CreatedOrders:
-        """
-        Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are
-        created, in one commit, or none. Orders of the same pet must together fit into its available units. If
-        none is created, `details` of the error lists every order that cannot be created. A batch counts as one
-        request. The key needs the permission `orders`.
-        """
-        return self._transport.write("POST", "/store/orders/batch", body, **options)
 
     def get(
         self,
@@ -444,10 +436,13 @@ class OrdersMethods(Resource):
         **options: Unpack[ConditionalWriteOptions],
     ) -> types.Order:
         """
-        `{"complete": true}` completes the order: its units leave the stock, and the history records the reason
-        `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it
-        was completed. With `onlyIfOpen`, completing it again fails. The other fields change an open order, and
-        null clears them: `{"shipDate": null}`. The key needs the permission `orders`.
+        `{"complete": true}` completes the order: all of its units leave the stock in one commit, as an
+        adjustment with the reason `sold` and the reference of the order or, if it has none, such as `order 17`.
+        Completing it again changes nothing; `closedAt` shows when it was completed. With `onlyIfOpen`,
+        completing it again fails. The other fields change an open order: `lines` replaces its lines, all or
+        none; `holdSeconds` restarts the hold from now, and null makes the order firm; null clears a field:
+        `{"shipDate": null}`. Setting `customer` and `note` to null erases them, in every state of the order.
+        The key needs the permission `orders`.
         """
         return self._transport.write("PATCH", f"/store/orders/{int64(order_id)}", body, **options)
 
@@ -458,7 +453,8 @@ class OrdersMethods(Resource):
     ) -> None:
         """
         Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or
-        expired changes nothing. The key needs the permission `orders`.
+        expired changes nothing. A return of sold units is a reversal of the adjustment of the order instead.
+        The key needs the permission `orders`.
         """
         self._transport.write("DELETE", f"/store/orders/{int64(order_id)}", **options)
 

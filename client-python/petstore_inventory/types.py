@@ -24,12 +24,16 @@ class ChangeEvent(TypedDict):
 
 
 class OrderEvent(TypedDict):
+    """The order as it was right after the change, without personal data."""
+
     change: Literal["created", "changed", "completed", "cancelled", "expired"]
-    order: Order
-    reserved: NotRequired[int]
-    available: NotRequired[int]
+    orderId: int
+    state: OrderState
+    reference: NotRequired[str]
+    metadata: NotRequired[Metadata]
     at: str
     keyId: str
+    lines: List[OrderEventLine]
 
 
 class LowStockEvent(TypedDict):
@@ -192,7 +196,7 @@ class PetUpdate(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
 
 
 class NewCategory(TypedDict):
@@ -224,39 +228,22 @@ class ImportResult(TypedDict):
     ignoredColumns: List[str]
 
 
-class NewOrder(TypedDict):
-    petId: int
-    quantity: int
+class Order(TypedDict):
+    id: int
+    lines: List[OrderLine]
+    state: OrderState
+    complete: bool
+    reference: NotRequired[str]
     shipDate: NotRequired[str]
     customer: NotRequired[str]
     note: NotRequired[str]
-    holdSeconds: NotRequired[int]
-
-
-class Order(TypedDict):
-    id: int
-    petId: int
-    quantity: int
-    shipDate: NotRequired[str]
-    complete: bool
-    state: OrderState
+    metadata: NotRequired[Metadata]
     createdAt: str
     expiresAt: NotRequired[str]
     closedAt: NotRequired[str]
-    customer: NotRequired[str]
-    note: NotRequired[str]
     createdBy: NotRequired[str]
     closedBy: NotRequired[str]
-
-
-class NewOrders(TypedDict):
-    """Either all orders are created or none."""
-
-    orders: List[NewOrder]
-
-
-class CreatedOrders(TypedDict):
-    orders: List[Order]
+    adjustmentId: NotRequired[int]
 
 
 class MovementReport(TypedDict):
@@ -395,6 +382,19 @@ class KeyLimits(TypedDict):
     bannedUntil: NotRequired[int]
 
 
+class Problem(TypedDict):
+    """An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`."""
+
+    type: str
+    title: str
+    detail: str
+    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "already_reversed", "too_late", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
+    message: str
+    status: int
+    field: NotRequired[str]
+    details: NotRequired[List[ErrorDetail]]
+
+
 class ListedEvent(TypedDict):
     id: str
     kind: Literal["change", "order", "low", "recovered", "pet", "removed", "category", "relist"]
@@ -472,16 +472,49 @@ class PetEdit(TypedDict):
     fields: NotRequired[List[EditedField]]
 
 
+class NewBasket(TypedDict):
+    lines: List[NewOrderLine]
+    reference: NotRequired[str]
+    shipDate: NotRequired[str]
+    customer: NotRequired[str]
+    note: NotRequired[str]
+    metadata: NotRequired[Metadata]
+    holdSeconds: NotRequired[int]
+    complete: NotRequired[bool]
+    occurredAt: NotRequired[str]
+    evenIfReserved: NotRequired[bool]
+
+
+class NewOrderOfOnePet(TypedDict):
+    petId: NotRequired[int]
+    barcode: NotRequired[str]
+    quantity: int
+    reference: NotRequired[str]
+    shipDate: NotRequired[str]
+    customer: NotRequired[str]
+    note: NotRequired[str]
+    metadata: NotRequired[Metadata]
+    holdSeconds: NotRequired[int]
+    complete: NotRequired[bool]
+    occurredAt: NotRequired[str]
+    evenIfReserved: NotRequired[bool]
+
+
 class OrderCompletion(TypedDict):
     complete: Literal[True]
     onlyIfOpen: NotRequired[bool]
+    evenIfExpired: NotRequired[bool]
+    occurredAt: NotRequired[str]
 
 
 class OrderChange(TypedDict):
-    onlyIfOpen: NotRequired[bool]
+    lines: NotRequired[List[NewOrderLine]]
+    reference: NotRequired[Optional[str]]
     shipDate: NotRequired[Optional[str]]
     customer: NotRequired[Optional[str]]
     note: NotRequired[Optional[str]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
+    holdSeconds: NotRequired[Optional[int]]
 
 
 class MovementRow(TypedDict):
@@ -547,6 +580,13 @@ class TestEvent(TypedDict):
     test: bool
 
 
+class OrderEventLine(TypedDict):
+    petId: int
+    quantity: int
+    reserved: NotRequired[int]
+    available: NotRequired[int]
+
+
 class AdjustmentLine(TypedDict):
     petId: int
     before: int
@@ -582,8 +622,22 @@ class PetUpsert(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
     quantity: NotRequired[int]
+
+
+class NewOrderLine(TypedDict):
+    """Units of the pet that `petId` or `barcode` names."""
+
+    petId: NotRequired[int]
+    barcode: NotRequired[str]
+    quantity: int
+
+
+class OrderLine(TypedDict):
+    petId: int
+    quantity: int
+    returned: int
 
 
 class SecretHint(TypedDict):
@@ -608,13 +662,14 @@ class CountChange(TypedDict):
 
 RecordedReason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected", "correction"]
 ImportKind = Literal["pets", "orders", "count", "categories"]
+NewOrder = Union[NewBasket, NewOrderOfOnePet]
 OrderUpdate = Union[OrderCompletion, OrderChange]
 EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]
-Metadata = Dict[str, Any]
+OrderState = Literal["open", "complete", "cancelled", "expired"]
+Metadata = Dict[str, str]
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 ReversalReason = Literal["correction", "returned"]
-OrderState = Literal["open", "complete", "cancelled", "expired"]
 ReportGroup = Literal["day", "pet", "category", "reason", "key"]
 AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]

@@ -92,7 +92,6 @@ const NAMES: Readonly<Record<string, readonly [resource: string, name: string]>>
   getCatalogPet: ['pets', 'get'],
   listPetEdits: ['pets', 'history'],
   getMovementReport: ['reports', 'movements'],
-  createOrders: ['orders', 'createMany'],
   importFile: ['imports', 'file'],
 }
 

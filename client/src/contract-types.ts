@@ -25,18 +25,22 @@ export interface ChangeEvent {
   readonly reference?: string
 }
 
+/** The order as it was right after the change, without personal data. */
 export interface OrderEvent {
   /** What happened to the order. */
   readonly change: 'created' | 'changed' | 'completed' | 'cancelled' | 'expired'
-  readonly order: Order
-  /** Units that open orders reserve. */
-  readonly reserved?: number
-  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
-  readonly available?: number
+  /** Identifier of the order. */
+  readonly orderId: bigint
+  readonly state: OrderState
+  /** What the order refers to in another system, such as a cart or a receipt; without control characters. It is part of events, so it is no place for personal data. */
+  readonly reference?: string
+  readonly metadata?: Metadata
   /** When the change was recorded, in UTC. */
   readonly at: string
   /** Public identifier of the API key that made the change. */
   readonly keyId: string
+  /** The lines of the order, and the stock of each pet right after the change. */
+  readonly lines: readonly OrderEventLine[]
 }
 
 /** The stock as it was right after the change that crossed the threshold. */
@@ -325,57 +329,38 @@ export interface ImportResult {
   readonly ignoredColumns: readonly string[]
 }
 
-export interface NewOrder {
-  /** The pet to order. */
-  readonly petId: bigint
-  /** Units to order. This many must be available. */
-  readonly quantity: number
+/** Either `lines`, or one line in short. */
+export type NewOrder = NewBasket | NewOrderOfOnePet
+
+export interface Order {
+  /** Identifier of the order. */
+  readonly id: bigint
+  /** What was ordered, in the order of the pets. */
+  readonly lines: readonly OrderLine[]
+  readonly state: OrderState
+  /** Whether the order has been fulfilled. */
+  readonly complete: boolean
+  /** What the order refers to in another system, such as a cart or a receipt; without control characters. It is part of events, so it is no place for personal data. */
+  readonly reference?: string
   /** When the order ships or shipped. Requests may use any time zone; responses use UTC. */
   readonly shipDate?: string
   /** The customer, for example a name and a telephone number, without control characters. */
   readonly customer?: string
   /** A note for the staff. It may contain line breaks, but no other control characters. */
   readonly note?: string
-  /** Makes the order a hold, which expires after this many seconds. */
-  readonly holdSeconds?: number
-}
-
-export interface Order {
-  /** Identifier of the order. */
-  readonly id: bigint
-  /** The pet that was ordered. */
-  readonly petId: bigint
-  /** Units that were ordered. */
-  readonly quantity: number
-  /** When the order ships or shipped. Requests may use any time zone; responses use UTC. */
-  readonly shipDate?: string
-  /** Whether the order has been fulfilled. */
-  readonly complete: boolean
-  readonly state: OrderState
+  readonly metadata?: Metadata
   /** When the order was created, in UTC. */
   readonly createdAt: string
   /** When a hold expires, in UTC; absent if the order is not a hold. */
   readonly expiresAt?: string
   /** When the order was completed or cancelled, or expired, in UTC; absent while it is open, or if an older version of the service closed it. */
   readonly closedAt?: string
-  /** The customer, for example a name and a telephone number, without control characters. */
-  readonly customer?: string
-  /** A note for the staff. It may contain line breaks, but no other control characters. */
-  readonly note?: string
   /** Public identifier of the API key that created the order; GET /keys/names has its name. Orders of `petstore import` have `petstore-import`, which is not a key. Absent if an older version of the service created the order. */
   readonly createdBy?: string
   /** Public identifier of the API key that completed or cancelled the order. `petstore-import` if an import closed the order, which is not a key. Absent if the order is open or expired, or if an older version of the service closed it. */
   readonly closedBy?: string
-}
-
-/** Either all orders are created or none. */
-export interface NewOrders {
-  readonly orders: readonly NewOrder[]
-}
-
-export interface CreatedOrders {
-  /** The orders, in the same sequence as in the request. */
-  readonly orders: readonly Order[]
+  /** The adjustment by which the units of a complete order left the stock. Reverse it to take units back. Absent if the order is not complete, was imported, or was completed by an older version of the service. */
+  readonly adjustmentId?: bigint
 }
 
 export type OrderUpdate = OrderCompletion | OrderChange
@@ -634,7 +619,7 @@ export interface OrderCreatedPayload {
   readonly data: OrderEvent
 }
 
-/** An open order was changed. */
+/** An order was changed. */
 export interface OrderChangedPayload {
   /** The kind of event. */
   readonly type: 'order.changed'
@@ -744,7 +729,47 @@ export interface ErrorBody {
   readonly status: number
   /** The field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong. */
   readonly field?: string
-  /** Each change of an adjustment, or each pet or order of a batch, that cannot be saved. For a single order: why it was refused. */
+  /** Each change of an adjustment, each line of an order, or each pet of a batch, that cannot be saved. */
+  readonly details?: readonly ErrorDetail[]
+}
+
+/** An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`. */
+export interface Problem {
+  /** Identifies the code, and is the address of its documentation, relative to that of the request. */
+  readonly type: string
+  /** The code in words. */
+  readonly title: string
+  /** The same as `message`. */
+  readonly detail: string
+  /** Machine-readable error code. Codes are never renamed. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'gone'
+    | 'insufficient_stock'
+    | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
+    | 'in_use'
+    | 'already_exists'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'idempotency_key_reused'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description: what is wrong, what was expected, what to do. */
+  readonly message: string
+  /** The HTTP status code. */
+  readonly status: number
+  /** The field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong. */
+  readonly field?: string
+  /** Each change of an adjustment, each line of an order, or each pet of a batch, that cannot be saved. */
   readonly details?: readonly ErrorDetail[]
 }
 
@@ -753,6 +778,9 @@ export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'remo
 
 /** Status of a pet in the store. */
 export type PetStatus = 'available' | 'pending' | 'sold'
+
+/** open: the order reserves stock. complete: its units were taken out of the stock. cancelled: it was called off and reserves nothing. expired: its hold ended, and it reserves nothing. */
+export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
 
 /** Pairs of your own, such as the identifiers of other systems. They are part of events, so they are no place for personal data. An update replaces all pairs. */
 export type Metadata = Readonly<Record<string, string>>
@@ -883,22 +911,72 @@ export interface PetEdit {
   readonly fields?: readonly EditedField[]
 }
 
-/** open: the order reserves stock. complete: its units were taken out of the stock. cancelled or expired: it no longer reserves anything. */
-export type OrderState = 'open' | 'complete' | 'cancelled' | 'expired'
+export interface NewBasket {
+  readonly lines: readonly NewOrderLine[]
+  /** What the order refers to in another system, such as a cart or a receipt; without control characters. It is part of events, so it is no place for personal data. */
+  readonly reference?: string
+  /** When the order ships or shipped. Requests may use any time zone; responses use UTC. */
+  readonly shipDate?: string
+  /** The customer, for example a name and a telephone number, without control characters. */
+  readonly customer?: string
+  /** A note for the staff. It may contain line breaks, but no other control characters. */
+  readonly note?: string
+  readonly metadata?: Metadata
+  /** Makes the order a hold, which expires after this many seconds from now and then reserves nothing. */
+  readonly holdSeconds?: number
+  /** If true, the order is a sale: its units leave the stock at once. They must be available: neither sold nor reserved by another order. */
+  readonly complete?: boolean
+  /** When the goods left the shelf; now, if absent. Only with `complete`. At most 30 days ago and at most 5 minutes ahead. A line that left before the latest count of its pet changes no quantity, because the count includes it. */
+  readonly occurredAt?: string
+  /** If true, also units that other orders reserve are sold, because the goods have already left. Only with `complete`. */
+  readonly evenIfReserved?: boolean
+}
+
+export interface NewOrderOfOnePet {
+  /** The pet of the line. Each pet may occur once in an order. */
+  readonly petId?: bigint
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
+  readonly barcode?: string
+  /** Units to order. This many must be available. */
+  readonly quantity: number
+  /** What the order refers to in another system, such as a cart or a receipt; without control characters. It is part of events, so it is no place for personal data. */
+  readonly reference?: string
+  /** When the order ships or shipped. Requests may use any time zone; responses use UTC. */
+  readonly shipDate?: string
+  /** The customer, for example a name and a telephone number, without control characters. */
+  readonly customer?: string
+  /** A note for the staff. It may contain line breaks, but no other control characters. */
+  readonly note?: string
+  readonly metadata?: Metadata
+  /** Makes the order a hold, which expires after this many seconds from now and then reserves nothing. */
+  readonly holdSeconds?: number
+  /** If true, the order is a sale: its units leave the stock at once. They must be available: neither sold nor reserved by another order. */
+  readonly complete?: boolean
+  /** When the goods left the shelf; now, if absent. Only with `complete`. At most 30 days ago and at most 5 minutes ahead. A line that left before the latest count of its pet changes no quantity, because the count includes it. */
+  readonly occurredAt?: string
+  /** If true, also units that other orders reserve are sold, because the goods have already left. Only with `complete`. */
+  readonly evenIfReserved?: boolean
+}
 
 export interface OrderCompletion {
   /** The order is fulfilled: its units leave the stock and are no longer reserved. */
-  readonly complete: boolean
+  readonly complete: true
   /** If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it. */
   readonly onlyIfOpen?: boolean
+  /** If true, an order whose hold has expired is completed nevertheless, if all of its units are still available. Meant for a payment that arrives late. */
+  readonly evenIfExpired?: boolean
+  /** When the goods left the shelf; now, if absent. Only with `complete`. At most 30 days ago and at most 5 minutes ahead. A line that left before the latest count of its pet changes no quantity, because the count includes it. */
+  readonly occurredAt?: string
 }
 
 export interface OrderChange {
-  /** If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it. */
-  readonly onlyIfOpen?: boolean
+  readonly lines?: readonly NewOrderLine[]
+  readonly reference?: string | null
   readonly shipDate?: string | null
   readonly customer?: string | null
   readonly note?: string | null
+  readonly metadata?: Readonly<Record<string, string>> | null
+  readonly holdSeconds?: number | null
 }
 
 /** What the rows stand for. */
@@ -1006,6 +1084,17 @@ export interface TestEvent {
   readonly test: boolean
 }
 
+export interface OrderEventLine {
+  /** The pet of the line. Each pet may occur once in an order. */
+  readonly petId: bigint
+  /** Units that were ordered. */
+  readonly quantity: number
+  /** Units that open orders reserve. */
+  readonly reserved?: number
+  /** Units that can still be ordered: quantity minus reserved. Negative if the stock was set below the reserved units. */
+  readonly available?: number
+}
+
 /** Either a difference or a new count, of a pet that `petId` or `barcode` names. */
 export type AdjustmentChange = DeltaChange | CountChange
 
@@ -1085,6 +1174,25 @@ export interface PetUpsert {
   readonly metadata?: Readonly<Record<string, string>> | null
   /** Units on the shelf. The stock of an existing pet is set to this quantity, with the reason `corrected`. Without a quantity, an existing pet keeps its stock, and a new pet has 0 units. */
   readonly quantity?: number
+}
+
+/** Units of the pet that `petId` or `barcode` names. */
+export interface NewOrderLine {
+  /** The pet of the line. Each pet may occur once in an order. */
+  readonly petId?: bigint
+  /** Barcode of the pet: visible ASCII characters. No two pets have the same barcode. */
+  readonly barcode?: string
+  /** Units to order. This many must be available. */
+  readonly quantity: number
+}
+
+export interface OrderLine {
+  /** The pet of the line. Each pet may occur once in an order. */
+  readonly petId: bigint
+  /** Units that were ordered. */
+  readonly quantity: number
+  /** Units that were taken back since the order was completed, by reversals that the history still has. */
+  readonly returned: number
 }
 
 /** A kind of event that a webhook can receive. */
@@ -1204,9 +1312,9 @@ export const VALUES = {
   ImportKind: ['pets', 'orders', 'count', 'categories'],
   EventKind: ['change', 'order', 'low', 'recovered', 'pet', 'removed', 'category'],
   PetStatus: ['available', 'pending', 'sold'],
+  OrderState: ['open', 'complete', 'cancelled', 'expired'],
   Reason: ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'],
   ReversalReason: ['correction', 'returned'],
-  OrderState: ['open', 'complete', 'cancelled', 'expired'],
   ReportGroup: ['day', 'pet', 'category', 'reason', 'key'],
   WebhookKind: [
     'stock.changed',
@@ -1235,14 +1343,15 @@ export const MAX_LENGTHS = {
   PetUpdate: { name: 200, barcode: 48 },
   NewCategory: { name: 200 },
   CategoryUpdate: { name: 200 },
-  NewOrder: { customer: 200, note: 1000 },
-  NewOrders: { orders: 100 },
   NewWebhook: { url: 2000, kinds: 11 },
   WebhookUpdate: { url: 2000, kinds: 11 },
-  NewKey: { name: 200 },
-  KeyUpdate: { name: 200 },
-  OrderChange: { customer: 200, note: 1000 },
+  NewKey: { name: 200, permissions: 5 },
+  KeyUpdate: { name: 200, permissions: 5 },
+  NewBasket: { lines: 100, reference: 200, customer: 200, note: 1000 },
+  NewOrderOfOnePet: { barcode: 48, reference: 200, customer: 200, note: 1000 },
+  OrderChange: { lines: 100, reference: 200, customer: 200, note: 1000 },
   PetUpsert: { name: 200, barcode: 48 },
+  NewOrderLine: { barcode: 48 },
   DeltaChange: { barcode: 48 },
   CountChange: { barcode: 48 },
 } as const

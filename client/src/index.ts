@@ -31,7 +31,7 @@ export type {
   PetstoreClientOptions,
   WriteOptions,
 } from './options.ts'
-export type { Orders } from './orders.ts'
+export type { CompletionOptions, Orders } from './orders.ts'
 export { etagOf } from './request.ts'
 export { METHODS } from './resources.ts'
 export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'

@@ -7,7 +7,6 @@ import type {
   CatalogEntry,
   Category,
   CategoryUpdate,
-  CreatedOrders,
   EventKind,
   HistoryEntry,
   ImportKind,
@@ -27,7 +26,6 @@ import type {
   NewCategory,
   NewKey,
   NewOrder,
-  NewOrders,
   NewPet,
   NewWebhook,
   Order,
@@ -201,10 +199,16 @@ export interface ImportFileQuery {
 export interface ListOrdersQuery {
   /** Return only orders in this state. */
   readonly state?: 'open' | 'complete' | 'cancelled' | 'expired' | undefined
-  /** Return only orders of this pet. */
+  /** Return only orders with a line of this pet. */
   readonly petId?: IdInput | undefined
   /** Return only orders whose customer has each of these words, or a word that begins so, in any sequence. Only letters and digits count; case, accents and punctuation do not: `smith a` finds `Anna Smith`, and so does `SMITH, Á`. Digits are found anywhere in a number, with or without blanks: `5550134` finds `555 0134`. */
   readonly customer?: string | undefined
+  /** Return only orders with exactly this reference. */
+  readonly reference?: string | undefined
+  /** Return only orders that were created at or after this time. */
+  readonly since?: string | undefined
+  /** Return only orders that were created before this time. */
+  readonly until?: string | undefined
   /** The maximum number of rows in the page. */
   readonly limit?: number | undefined
   /** Where the page starts; opaque. The `Link` header with rel="next" of a page has the cursor of the next page. */
@@ -405,14 +409,9 @@ export type ImportsMethods = ReturnType<typeof importsMethods>
 
 export function importsMethods(api: Api) {
   return {
-    /** Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. The key needs the permission `pets`. */
-    file: (body: Input<string>, options: ImportFileQuery & CallOptions = {}): Promise<ImportResult> =>
-      api.value<ImportResult>(
-        'POST',
-        '/imports',
-        { body, contentType: 'text/csv' },
-        { retries: 0, ...options },
-      ),
+    /** Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused file changes nothing, so it is checked again. The key needs the permission `pets`. */
+    file: (body: Input<string>, options: ImportFileQuery & WriteOptions = {}): Promise<ImportResult> =>
+      api.value<ImportResult>('POST', '/imports', { body, contentType: 'text/csv' }, options),
   }
 }
 
@@ -420,23 +419,19 @@ export type OrdersMethods = ReturnType<typeof ordersMethods>
 
 export function ordersMethods(api: Api) {
   return {
-    /** Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. With `customer`, returns only the orders whose customer matches. */
+    /** Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. Each further parameter narrows the list. */
     list: (options: ListOrdersQuery & CallOptions = {}): List<Order> =>
       api.list<Order>('/store/orders', { maxLimit: 1000 }, options),
 
-    /** Creates an order, which reserves its units: if several callers order the last unit at once, exactly one of them gets it. The `quantity` of the inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing. The key needs the permission `orders`. */
+    /** Creates an order of one or several pets, which reserves its units: all lines or none. If several callers order the last unit at once, exactly one of them gets it. The `quantity` of an inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing. With `complete` the units are sold at once. If lines cannot be ordered, `details` of the error names each of them. The key needs the permission `orders`. */
     create: (body: Input<NewOrder>, options: WriteOptions = {}): Promise<Order> =>
       api.value<Order>('POST', '/store/orders', { body }, options),
-
-    /** Creates 1 to 100 orders, for example everything that one customer reserves. Either all orders are created, in one commit, or none. Orders of the same pet must together fit into its available units. If none is created, `details` of the error lists every order that cannot be created. A batch counts as one request. The key needs the permission `orders`. */
-    createMany: (body: Input<NewOrders>, options: WriteOptions = {}): Promise<CreatedOrders> =>
-      api.value<CreatedOrders>('POST', '/store/orders/batch', { body }, options),
 
     /** Returns an order in any state. */
     get: (orderId: IdInput, options: CallOptions = {}): Promise<Order> =>
       api.value<Order>('GET', '/store/orders/{orderId}', { params: { orderId } }, options),
 
-    /** `{"complete": true}` completes the order: its units leave the stock, and the history records the reason `sold` and a reference such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. With `onlyIfOpen`, completing it again fails. The other fields change an open order, and null clears them: `{"shipDate": null}`. The key needs the permission `orders`. */
+    /** `{"complete": true}` completes the order: all of its units leave the stock in one commit, as an adjustment with the reason `sold` and the reference of the order or, if it has none, such as `order 17`. Completing it again changes nothing; `closedAt` shows when it was completed. With `onlyIfOpen`, completing it again fails. The other fields change an open order: `lines` replaces its lines, all or none; `holdSeconds` restarts the hold from now, and null makes the order firm; null clears a field: `{"shipDate": null}`. Setting `customer` and `note` to null erases them, in every state of the order. The key needs the permission `orders`. */
     update: (
       orderId: IdInput,
       body: Input<OrderUpdate>,
@@ -444,7 +439,7 @@ export function ordersMethods(api: Api) {
     ): Promise<Order> =>
       api.value<Order>('PATCH', '/store/orders/{orderId}', { params: { orderId }, body }, options),
 
-    /** Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing. The key needs the permission `orders`. */
+    /** Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing. A return of sold units is a reversal of the adjustment of the order instead. The key needs the permission `orders`. */
     cancel: (orderId: IdInput, options: WriteOptions & Condition = {}): Promise<void> =>
       api.done('DELETE', '/store/orders/{orderId}', { params: { orderId } }, options),
   }
@@ -654,7 +649,6 @@ export const METHODS = {
   importFile: 'imports.file',
   listOrders: 'orders.list',
   createOrder: 'orders.create',
-  createOrders: 'orders.createMany',
   getOrder: 'orders.get',
   updateOrder: 'orders.update',
   cancelOrder: 'orders.cancel',

@@ -15,7 +15,6 @@ import { type AdjustmentChange, MAX_CHANGES } from '../core/stock/command.ts'
 import { MAX_AHEAD_MINUTES, MAX_AHEAD_MS, MAX_LATENESS_DAYS, type TooLate } from '../core/stock/facts.ts'
 import { refusal } from '../core/stock/refusal.ts'
 import { toAdjustment } from '../core/stock/stock-draft.ts'
-import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Clock } from '../core/values/clock.ts'
 import { type ErrorDetail, notFound, ServiceError } from '../core/values/errors.ts'
 import type { JsonObject } from '../core/values/exact-json.ts'
@@ -27,15 +26,15 @@ import {
   jsonWriter,
   MAX_QUANTITY,
   OneOf,
-  quote,
 } from '../core/values/field.ts'
 import { entryText, InventoryItem } from './inventory.ts'
 import { elementParser, parseList } from './list-body.ts'
-import { bodyParser, commitAndReply, defineOperation, invalid } from './operation.ts'
+import { findPets, requirePet } from './named-pets.ts'
+import { bodyParser, commitAndReply, defineOperation } from './operation.ts'
 import { conditionalReply, jsonReply, jsonTextReply, pageReply, toJson } from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, ErrorDetail as FailedChange, Flag, pageParameters } from './schemas.ts'
 
-const OccurredAt = DateTime(
+export const OccurredAt = DateTime(
   `When it happened on the shelf; now, if absent. At most ${MAX_LATENESS_DAYS} days ago and at most ${MAX_AHEAD_MINUTES} minutes ahead. A difference that happened before the latest count of a pet is recorded and changes nothing, because the count includes it. Later differences are added to a count that is sent late.`,
 )
 
@@ -135,7 +134,6 @@ const AdjustmentResult = Type.Object(
 export const adjustInventory = defineOperation('POST', '/inventory/adjustments', {
   summary: 'Adjust the stock of several pets',
   description: `Records an adjustment: changes the stock quantities of 1 to ${MAX_CHANGES.toLocaleString('en')} pets, each by a difference or to a new count, with the reason and the time. Either all changes are made, in one commit, or none, unless \`onConflict\` says otherwise. If none is made, \`details\` of the error lists every change that cannot be made. A count is recorded even if it confirms the quantity. An adjustment counts as one request.`,
-  stability: 'stable',
   permission: 'stock',
   acceptsIdempotencyKey: true,
   maxBodyBytes: MAX_BODY_BYTES,
@@ -160,6 +158,7 @@ export const listAdjustments = defineOperation('GET', '/inventory/adjustments', 
   summary: 'List adjustments',
   description:
     'Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page.',
+  stability: 'beta',
   query: {
     petId: Type.Optional(Int64('Return only adjustments with a line of this pet.')),
     reason: Type.Optional(RecordedReason),
@@ -183,6 +182,7 @@ const ADJUSTMENT_ID = { adjustmentId: Int64('Identifier of the adjustment.') }
 export const getAdjustment = defineOperation('GET', '/inventory/adjustments/{adjustmentId}', {
   summary: 'Get an adjustment',
   description: 'Returns an adjustment with its lines, and what has reversed it.',
+  stability: 'beta',
   params: ADJUSTMENT_ID,
   success: { description: 'The adjustment.', schema: Adjustment },
   prepare: ({ adjustmentId }, { store }) => store.findAdjustment(adjustmentId),
@@ -231,6 +231,7 @@ export const reverseAdjustment = defineOperation('POST', '/inventory/adjustments
   summary: 'Reverse an adjustment',
   description:
     'Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, not even by different callers: the second request gets 409 `already_reversed`. A count is reversed to the quantity that the pet would have without it. A reversal cannot be reversed.',
+  stability: 'beta',
   permission: 'stock',
   params: ADJUSTMENT_ID,
   acceptsIdempotencyKey: true,
@@ -270,7 +271,7 @@ export function tooLateError({ message }: TooLate): ServiceError {
   return new ServiceError('too_late', message)
 }
 
-function requireNotAhead(occurredAt: number | undefined, clock: Clock): void {
+export function requireNotAhead(occurredAt: number | undefined, clock: Clock): void {
   if (occurredAt === undefined || occurredAt <= clock() + MAX_AHEAD_MS) return
   throw invalidField(
     'occurredAt',
@@ -316,44 +317,13 @@ function parseAdjustment(body: JsonObject) {
 }
 
 function parseChange(element: JsonObject, seenPets: Set<bigint | string>): ParsedChange {
-  const { petId, barcode, delta, quantity, expected } = parseChangeFields(element)
-  const pet = petId ?? barcode
-  if (pet === undefined || (petId !== undefined && barcode !== undefined)) {
-    throw invalid(`a change must have either petId or barcode, got ${pet === undefined ? 'neither' : 'both'}`)
-  }
-  if (seenPets.has(pet)) throw occursTwice(pet)
-  seenPets.add(pet)
+  const change = parseChangeFields(element)
+  requirePet('a change', change, seenPets)
+  const { petId, barcode, delta, quantity, expected } = change
   if (delta !== undefined) return { petId, barcode, delta, expected }
   if (quantity === undefined)
     throw new Error('the parser has accepted a change without a delta or a quantity')
   return { petId, barcode, quantity, expected }
-}
-
-function occursTwice(pet: bigint | string): ServiceError {
-  const name = typeof pet === 'bigint' ? `petId ${pet}` : `barcode ${quote(pet)}`
-  return invalid(`${name} occurs twice; send one change for each pet`)
-}
-
-/** Replaces the barcodes by the ids of their pets. A change with an unknown barcode has no petId. */
-async function findPets(
-  changes: readonly ParsedChange[],
-  store: Pick<TransferStore, 'findStockedPets'>,
-): Promise<readonly AdjustmentChange[]> {
-  const barcodes = changes.flatMap(({ barcode }) => barcode ?? [])
-  if (barcodes.length === 0) return changes
-  const pets = await store.findStockedPets([], barcodes)
-  const petIds = new Map(pets.map(({ id, barcode }) => [barcode, id]))
-  const resolved = changes.map((change) => {
-    const { barcode } = change
-    return barcode === undefined ? change : { ...change, petId: petIds.get(barcode) }
-  })
-  const seen = new Set<bigint>()
-  for (const { petId } of resolved) {
-    if (petId === undefined) continue
-    if (seen.has(petId)) throw occursTwice(petId)
-    seen.add(petId)
-  }
-  return resolved
 }
 
 const parseReversalOptions = bodyParser(Type.Object(REVERSAL_OPTIONS))
@@ -362,7 +332,7 @@ const parseReversedLine = elementParser(ReversedLine, 'a line')
 function parseReversal(body: JsonObject) {
   const options = parseReversalOptions(body)
   if (body.lines === undefined) return options
-  const seenPets = new Set<bigint>()
+  const seenPets = new Set<bigint | string>()
   const lines = parseList(body.lines, {
     listField: 'lines',
     elementName: 'a line',
@@ -370,8 +340,7 @@ function parseReversal(body: JsonObject) {
     petIdField: 'petId',
     parseElement: (element) => {
       const line = parseReversedLine(element)
-      if (seenPets.has(line.petId)) throw occursTwice(line.petId)
-      seenPets.add(line.petId)
+      requirePet('a line', line, seenPets)
       return line
     },
   })

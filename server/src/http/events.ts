@@ -1,10 +1,12 @@
 import Type, { type TSchema } from 'typebox'
-import { mapOrderWebhooks, ORDER_CHANGES } from '../core/orders/order.ts'
+import { mapOrderWebhooks } from '../core/orders/order.ts'
 import { MAX_EVENTS_PER_PAGE, readEventPage } from '../core/stock/event-page.ts'
 import {
   CATEGORY_EVENT,
   EVENT_KINDS,
   LOW_STOCK_EVENT,
+  ORDER_EVENT,
+  ORDER_EVENT_LINE,
   PET_EVENT,
   QUANTITY_EVENT,
   REMOVED_EVENT,
@@ -14,7 +16,6 @@ import { DateTime, Int64, jsonWriter, ListOf, OneOf } from '../core/values/field
 import { TEST_EVENT, TEST_EVENT_TYPE } from '../core/webhooks/test-event.ts'
 import type { WebhookKind } from '../core/webhooks/webhook.ts'
 import { defineOperation } from './operation.ts'
-import { ORDER_EXAMPLE, Order, orderBody } from './orders.ts'
 import { conditionalReply, EVENT_ID, jsonReply, nextLink } from './reply.ts'
 import { EXAMPLE_KEY, EXAMPLE_TIME, pageParameters, pascalCase } from './schemas.ts'
 
@@ -27,8 +28,6 @@ export const MAX_STREAMS_PER_KEY = 20
  * log.
  */
 export const MAX_STREAMS_PER_ENTERPRISE_KEY = 200
-
-const { at, keyId, reserved, available } = QUANTITY_EVENT
 
 const ChangeEvent = Type.Object(QUANTITY_EVENT, {
   title: 'ChangeEvent',
@@ -50,16 +49,25 @@ const ChangeEvent = Type.Object(QUANTITY_EVENT, {
 
 const OrderEvent = Type.Object(
   {
-    change: OneOf(ORDER_CHANGES, { description: 'What happened to the order.' }),
-    order: Order,
-    reserved,
-    available,
-    at,
-    keyId,
+    ...ORDER_EVENT,
+    lines: Type.Array(Type.Object(ORDER_EVENT_LINE, { title: 'OrderEventLine' }), {
+      description: 'The lines of the order, and the stock of each pet right after the change.',
+    }),
   },
   {
     title: 'OrderEvent',
-    examples: [{ change: 'created', order: ORDER_EXAMPLE, at: EXAMPLE_TIME, keyId: EXAMPLE_KEY.id }],
+    description: 'The order as it was right after the change, without personal data.',
+    examples: [
+      {
+        change: 'created',
+        orderId: 17,
+        state: 'open',
+        reference: 'cart-8841',
+        at: EXAMPLE_TIME,
+        keyId: EXAMPLE_KEY.id,
+        lines: [{ petId: 1, quantity: 1, reserved: 1, available: 3 }],
+      },
+    ],
   },
 )
 
@@ -91,6 +99,7 @@ const EVENT_DATA = {
   category: CategoryEvent,
 } satisfies Readonly<Record<(typeof EVENT_KINDS)[number], TSchema>>
 
+const orderEventBody = jsonWriter(ORDER_EVENT)
 const petEventBody = jsonWriter(PET_EVENT)
 const categoryEventBody = jsonWriter(CATEGORY_EVENT)
 
@@ -101,7 +110,7 @@ export function eventBody(event: StockEvent): object {
   const at = new Date(event.at).toISOString()
   switch (event.kind) {
     case 'order':
-      return { ...data, order: orderBody(event.order), at }
+      return { ...orderEventBody(event), lines: event.lines }
     case 'pet':
       return petEventBody(event)
     case 'category':
@@ -134,7 +143,7 @@ export const inventoryEvents = defineOperation('GET', '/inventory/events', {
   description: [
     'A stream of server-sent events: every change of the stock, of orders, pets and categories, in the order of the commits.',
     '`change`: a quantity changed.',
-    '`order`: an order was created, changed, completed, cancelled, or has expired; if this changed a quantity, the `change` event comes right before the `order` event.',
+    '`order`: an order was created, changed, completed, cancelled, or has expired; if this changed quantities, their `change` events come right before the `order` event. It names no person.',
     '`pet`: a pet was added, or changed in anything but its quantity.',
     '`removed`: a pet and its inventory entry were removed.',
     '`category`: a category was created, changed or removed.',
@@ -206,6 +215,7 @@ export const listEvents = defineOperation('GET', '/events', {
     'Without `after`, the page is empty and its `Event-Id` is the end of the log: start there, then read the inventory.',
     'If events after the position are no longer in the log, or it belongs to another database, the page has only a `relist`, as the stream does: list the inventory again, then continue after this event.',
   ].join(' '),
+  stability: 'beta',
   tag: 'inventory',
   query: {
     after: Type.Optional(

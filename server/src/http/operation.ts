@@ -8,10 +8,17 @@ import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { ReportStore } from '../core/reports/report-store.ts'
-import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
+import type {
+  Command,
+  CommandOf,
+  CommandType,
+  EarlierAnswer,
+  Outcome,
+  OutcomeOf,
+} from '../core/stock/command.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
-import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
+import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
@@ -33,7 +40,13 @@ import {
 import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import type { WebhookSender, WebhookStore } from '../core/webhooks/webhook-store.ts'
 import type { WebhookWorker } from '../core/webhooks/webhook-worker.ts'
-import { errorReply, type Reply, type RequestIdempotency, type StorableReply } from './reply.ts'
+import {
+  errorReply,
+  MAX_REMEMBERED_FAILURES,
+  type Reply,
+  type RequestIdempotency,
+  type StorableReply,
+} from './reply.ts'
 
 /** The parsed parameters of a request. */
 type Values<FieldSet extends Fields> = {
@@ -50,7 +63,8 @@ export interface Services {
     ReportStore &
     WebhookStore &
     Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
-    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'>
+    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'> &
+    Pick<StockStore, 'findAnswer'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: { open(request: StreamRequest): Promise<Reply> }
@@ -108,7 +122,13 @@ export interface SuccessSpec {
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
   /** Headers of the reply that do not follow from other properties, by their names in the contract. */
-  readonly headers?: readonly ('Event-Id' | 'NextPage' | 'Complete-Since')[]
+  readonly headers?: readonly (
+    | 'Event-Id'
+    | 'NextPage'
+    | 'Complete-Since'
+    | 'RateLimit-Policy'
+    | 'RateLimit'
+  )[]
   readonly description: string
   readonly schema: TSchema
   /** An example of the CSV file that a caller can get instead. */
@@ -125,8 +145,8 @@ interface OperationSpec {
   readonly description: string
   /** The first segment of the path by default. */
   readonly tag?: string
-  /** `beta` by default. */
-  readonly stability?: 'experimental' | 'stable'
+  /** `stable` by default. An operation that is younger than one release is `beta`. */
+  readonly stability?: 'experimental' | 'beta'
   /** Ignores unknown fields and query parameters. Only the four operations of SPEC.md do this; all others reject them. */
   readonly ignoresUnknownInput?: true
   /** The permission that the key must have. An operation that changes something needs one, unless it takes a pairing code. */
@@ -453,7 +473,12 @@ export function bodyParser<FieldSet extends Fields>(
   }
 }
 
-function requireOneGroup(bodyName: string, body: JsonObject, groups: readonly (readonly string[])[]): void {
+/** Throws unless the body has fields of exactly one group. */
+export function requireOneGroup(
+  bodyName: string,
+  body: JsonObject,
+  groups: readonly (readonly string[])[],
+): void {
   let usedGroups = 0
   for (const names of groups) if (hasAnyField(body, names)) usedGroups++
   if (usedGroups === 1) return
@@ -489,8 +514,8 @@ type OutcomeReplies<Type extends CommandType> = {
 }
 
 /**
- * Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead. Checks the key
- * first, because the request may have waited for a lookup.
+ * Commits a command and replies with its outcome. A repeated Idempotency-Key gets the stored reply instead, whose order
+ * `readOrder` reads again. Checks the key first, because the request may have waited for a lookup.
  */
 export async function commitAndReply<Type extends CommandType>(
   {
@@ -502,6 +527,7 @@ export async function commitAndReply<Type extends CommandType>(
   { commits, clock }: Pick<Services, 'commits' | 'clock'>,
   callerCommand: { readonly type: Type } & CallerCommand<CommandOf<Type>>,
   replies: OutcomeReplies<Type>,
+  readOrder?: (orderId: bigint) => Promise<StorableReply>,
 ): Promise<Reply> {
   const confirmation = confirmKey()
   if (confirmation instanceof Promise) await confirmation
@@ -514,15 +540,24 @@ export async function commitAndReply<Type extends CommandType>(
     return reply instanceof ServiceError ? errorReply(withFewerDetails(reply, maxDetails)) : reply
   }
   if (idempotency === undefined) return toReply(await commits.run(command, requester))
-  const answer = (outcome: Outcome, maxFailures: number) => serializeReply(toReply(outcome, maxFailures))
+  const answer = (outcome: Outcome) => serializeReply(toReply(outcome, MAX_REMEMBERED_FAILURES))
   const result = await commits.runOnce(command, { ...idempotency, answer }, requester)
-  switch (result.type) {
-    case 'answered':
-      return parseStoredReply(result.answer, result.isReplay)
+  return result.type === 'decided' ? toReply(result.outcome) : replyAgain(result, idempotency, readOrder)
+}
+
+/** The reply to a request whose Idempotency-Key was used before. */
+export async function replyAgain(
+  earlier: EarlierAnswer,
+  { key }: RequestIdempotency,
+  readOrder?: (orderId: bigint) => Promise<StorableReply>,
+): Promise<Reply> {
+  switch (earlier.type) {
+    case 'replayed':
+      return replay(earlier.answer, readOrder)
     case 'key_reused':
       throw new ServiceError(
         'idempotency_key_reused',
-        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was already sent with another request; use a new key for each change`,
+        `the Idempotency-Key ${JSON.stringify(key)} was already sent with another request; use a new key for each change`,
       )
   }
 }
@@ -534,11 +569,27 @@ function withFewerDetails(error: ServiceError, max: number): ServiceError {
   return new ServiceError(code, shortMessage, { field, details: details.slice(0, max) })
 }
 
-function serializeReply({ status, headers, body }: StorableReply): string {
-  return JSON.stringify({ status, headers, body })
+export function serializeReply({ status, headers, body, orderId }: StorableReply): string {
+  if (orderId === undefined) return JSON.stringify({ status, headers, body })
+  const { ETag: _, ...otherHeaders } = headers
+  return JSON.stringify({ status, headers: otherHeaders, orderId: String(orderId) })
 }
 
-function parseStoredReply(text: string, isReplay: boolean): Reply {
-  const { status, headers, body }: StorableReply = JSON.parse(text)
-  return { status, headers: isReplay ? { ...headers, 'Idempotency-Replayed': 'true' } : headers, body }
+type StoredReply = Pick<StorableReply, 'status' | 'headers'> &
+  ({ readonly body: string | null; readonly orderId?: undefined } | { readonly orderId: string })
+
+async function replay(
+  text: string,
+  readOrder: ((orderId: bigint) => Promise<StorableReply>) | undefined,
+): Promise<Reply> {
+  const stored: StoredReply = JSON.parse(text)
+  const replayed = { 'Idempotency-Replayed': 'true' }
+  if (stored.orderId === undefined) return { ...stored, headers: { ...stored.headers, ...replayed } }
+  if (readOrder === undefined) throw new Error('the operation must read the order of a remembered reply')
+  const current = await readOrder(BigInt(stored.orderId))
+  return {
+    ...current,
+    status: stored.status,
+    headers: { ...current.headers, ...stored.headers, ...replayed },
+  }
 }

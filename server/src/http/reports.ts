@@ -70,6 +70,7 @@ export const getMovementReport = defineOperation('GET', '/reports/movements', {
     `A report has at most ${MAX_REPORT_ROWS} rows and, by day, ${MAX_REPORT_DAYS} days; beyond that, and if it takes too long, the response is 400.`,
     'With `Accept: text/csv` the response is a CSV file of the rows, and the header `Complete-Since` has the time.',
   ].join(' '),
+  stability: 'beta',
   query: {
     since: Type.Optional(DateTime('The beginning of the range; by default of the current day.')),
     until: Type.Optional(

@@ -24,7 +24,7 @@ import {
 } from './keys.ts'
 import { getLimits } from './limits.ts'
 import type { Operation } from './operation.ts'
-import { cancelOrder, createOrder, createOrders, getOrder, listOrders, updateOrder } from './orders.ts'
+import { cancelOrder, createOrder, getOrder, listOrders, updateOrder } from './orders.ts'
 import { createPet, getCatalogPet, getPet, listCatalog, removePet, updatePet, upsertPets } from './pets.ts'
 import { getMovementReport } from './reports.ts'
 import { searchInventory } from './search.ts'
@@ -72,7 +72,6 @@ const OPERATIONS_BY_ID = {
   importFile,
   listOrders,
   createOrder,
-  createOrders,
   getOrder,
   updateOrder,
   cancelOrder,

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { AVAILABLE, ORDER_STATES } from '../core/orders/order.ts'
+import { AVAILABLE, CLOSED_STATES } from '../core/orders/order.ts'
 import { ERROR_CODES } from '../core/values/errors.ts'
 import { Int64, MAX_QUANTITY, OneOf } from '../core/values/field.ts'
 
@@ -43,7 +43,7 @@ export const ErrorDetail = Type.Object(
     state: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
-        enum: ORDER_STATES.filter((state) => state !== 'open'),
+        enum: CLOSED_STATES,
         description: 'With order_closed: the state of the order.',
       }),
     ),
@@ -76,7 +76,7 @@ export const ErrorBody = Type.Object(
     details: Type.Optional(
       Type.Array(ErrorDetail, {
         description:
-          'Each change of an adjustment, or each pet or order of a batch, that cannot be saved. For a single order: why it was refused.',
+          'Each change of an adjustment, each line of an order, or each pet of a batch, that cannot be saved.',
       }),
     ),
   },
@@ -93,6 +93,32 @@ export const ErrorBody = Type.Object(
   },
 )
 export type ErrorBody = Static<typeof ErrorBody>
+
+export const ProblemBody = Type.Object(
+  {
+    type: PlainText(
+      'Identifies the code, and is the address of its documentation, relative to that of the request.',
+    ),
+    title: PlainText('The code in words.'),
+    detail: PlainText('The same as `message`.'),
+    ...ErrorBody.properties,
+  },
+  {
+    title: 'Problem',
+    description:
+      'An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`.',
+    examples: [
+      {
+        type: '/docs/guides/errors#unauthorized',
+        title: 'Unauthorized',
+        detail: 'the API key is missing; send "Authorization: Bearer <API_KEY>" with a valid key',
+        code: 'unauthorized',
+        message: 'the API key is missing; send "Authorization: Bearer <API_KEY>" with a valid key',
+        status: 401,
+      },
+    ],
+  },
+)
 
 export const EXAMPLE_TIME = '2026-11-15T12:00:00.000Z'
 export const EXAMPLE_KEY = { id: 'key_4fT9cVq2Lw8ZsXyN', name: 'My shop' }

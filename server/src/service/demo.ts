@@ -9,7 +9,7 @@ import {
   type Plan,
   toStoredSecret,
 } from '../core/keys/api-key.ts'
-import type { NewOrder, OrderRow } from '../core/orders/order.ts'
+import type { FileOrder, NewOrder } from '../core/orders/order.ts'
 import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
 import type { CommandOf } from '../core/stock/command.ts'
 import type { PetStatus } from '../core/stock/inventory.ts'
@@ -174,11 +174,10 @@ const PAST_ORDER_COUNT = 24
 const FIRST_SHIP_DATE = Date.UTC(2026, 8, 1, 9)
 const SHIP_EVERY_MS = 37 * 3_600_000
 
-function pastOrders(): OrderRow[] {
+function pastOrders(): FileOrder[] {
   return Array.from({ length: PAST_ORDER_COUNT }, (_, index) => ({
     id: BigInt(index + 1),
-    petId: BigInt(((index * 7) % PETS.length) + 1),
-    quantity: (index % 3) + 1,
+    lines: [{ petId: BigInt(((index * 7) % PETS.length) + 1), quantity: (index % 3) + 1 }],
     shipDate: FIRST_SHIP_DATE + index * SHIP_EVERY_MS,
     complete: true,
   }))
@@ -208,8 +207,7 @@ async function addDemoOrders(store: Store, now: number): Promise<void> {
   await store.changeStock(pastOrders().map((order) => ({ type: 'import_order', order, ...origin }) as const))
   const orders = OPEN_ORDERS.map(
     ([petId, quantity, customer, days, holdSeconds]): NewOrder => ({
-      petId: BigInt(petId),
-      quantity,
+      lines: [{ petId: BigInt(petId), quantity }],
       customer,
       ...(days === undefined ? {} : { shipDate: now + days * DAY_SECONDS * 1_000 }),
       ...(holdSeconds === undefined ? {} : { holdSeconds }),

@@ -1,5 +1,6 @@
 import { stockFromFacts } from './facts.ts'
 import { THRESHOLD } from './low-stock.ts'
+import { RESERVING_STATES } from './order-rows.ts'
 
 /** An invariant of the tables. */
 export interface Check {
@@ -55,15 +56,22 @@ export const CHECKS: readonly Check[] = [
   },
   {
     text: `SELECT stock.pet_id AS id FROM stock
-        LEFT JOIN (SELECT pet_id, sum(quantity) AS held FROM orders WHERE state = 'open' GROUP BY pet_id) AS open_orders
-          ON open_orders.pet_id = stock.pet_id
+        LEFT JOIN (
+          SELECT pet_id, sum(quantity) AS held FROM order_lines WHERE state IN ${RESERVING_STATES} GROUP BY pet_id
+        ) AS reserving ON reserving.pet_id = stock.pet_id
         WHERE reserved <> coalesce(held, 0)`,
-    problem: 'pets whose reserved units differ from their open orders',
+    problem: 'pets whose reserved units differ from the lines of their open orders',
   },
   {
-    text: `SELECT id FROM orders
-        WHERE state = 'open' AND NOT EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)`,
+    text: `SELECT order_id AS id FROM order_lines
+        WHERE state IN ${RESERVING_STATES} AND NOT EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = order_lines.pet_id)`,
     problem: 'open orders for pets that have no stock entry',
+  },
+  {
+    text: `SELECT id FROM orders WHERE NOT EXISTS (SELECT 1 FROM order_lines WHERE order_id = id) OR EXISTS (
+        SELECT 1 FROM order_lines WHERE order_id = id
+          AND (order_lines.state <> orders.state OR order_lines.hold_until IS DISTINCT FROM orders.hold_until))`,
+    problem: 'orders whose lines are missing or in another state',
   },
   {
     text: 'SELECT id FROM keys WHERE NOT EXISTS (SELECT 1 FROM key_secrets WHERE key_id = keys.id)',

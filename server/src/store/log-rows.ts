@@ -18,7 +18,7 @@ import {
   fromPetDetail,
   petDetail,
 } from './catalog-rows.ts'
-import { fromOrderDetail, orderDetail } from './order-rows.ts'
+import { fromOrderDetail, orderDetail } from './order-detail.ts'
 import type { RowOf } from './record-rows.ts'
 import type { SqlValue } from './sql.ts'
 
@@ -39,18 +39,18 @@ export interface LogRow extends Omit<RowOf<'log', Nullable>, 'kind' | 'status' |
 }
 
 export const LOG_SELECT_LIST =
-  'kind, pet_id, before, after, status, at, key_id, reason, reference, detail, document, occurred_at, reserved'
+  'kind, pet_id, before, after, status, at, key_id, reason, reference, detail, document, occurred_at, reserved, order_id'
 
 /** A log row that is read for subscribers. */
-export type EventRow = Omit<LogRow, 'delta' | 'counted' | 'effect' | 'order_id' | 'reverses'>
+export type EventRow = Omit<LogRow, 'delta' | 'counted' | 'effect' | 'reverses'>
 
 export function toEvent(row: EventRow, cursor: string): StockEvent {
-  const { kind, pet_id, before, after, status, detail, reserved } = row
+  const { kind, pet_id, before, after, status, detail, reserved, order_id } = row
   const by = { at: Number(row.at), keyId: row.key_id }
   if (kind === 'relist') return { kind, cursor }
   if (kind === 'category' && detail !== null) return { kind, ...fromCategoryDetail(detail), ...by, cursor }
-  if (kind === 'order' && detail !== null) {
-    return { kind, ...fromOrderDetail(detail), ...availabilityIn(after, reserved), ...by, cursor }
+  if (kind === 'order' && detail !== null && order_id !== null) {
+    return { kind, orderId: order_id, ...fromOrderDetail(detail), ...by, cursor }
   }
   if (pet_id !== null) {
     const petId = pet_id
@@ -103,7 +103,7 @@ export const LOG_INDEXES = `
   CREATE INDEX log_by_time ON log (at, id);
   CREATE INDEX log_of_late_facts ON log (occurred_at) WHERE occurred_at IS NOT NULL;
   CREATE INDEX log_of_reversals ON log (reverses) WHERE reverses IS NOT NULL;
-  CREATE INDEX log_of_orders ON log (order_id) WHERE order_id IS NOT NULL;`
+  CREATE INDEX log_of_orders ON log (order_id) WHERE order_id IS NOT NULL AND ${IS_FACT};`
 
 /** The values of a log row in the order of its columns in COPIED_TABLES. */
 export function logValues(record: LogRecord, id: bigint): SqlValue[] {
@@ -132,14 +132,15 @@ function quantityBefore(record: LogRecord): number | null {
 }
 
 function quantityAfter(record: LogRecord): number | null {
-  if (record.kind === 'order') return record.entry?.quantity ?? null
   return record.kind === 'change' || record.kind === 'pet' ? record.after : null
 }
 
 function factValues(record: LogRecord): SqlValue[] {
   const fact = factOf(record)
-  const reserved = record.kind === 'order' ? (record.entry?.reserved ?? null) : null
-  if (fact === undefined) return [null, null, null, null, null, reserved, null, null]
+  if (fact === undefined) {
+    const orderId = record.kind === 'order' ? record.order.id : null
+    return [null, null, null, null, null, null, orderId, null]
+  }
   const { document, occurredAt, statement, effect, orderId = null, reverses = null } = fact
   return [
     document,
@@ -157,7 +158,7 @@ function factValues(record: LogRecord): SqlValue[] {
 function detailOf(record: LogRecord): string | null {
   switch (record.kind) {
     case 'order':
-      return orderDetail(record.change, record.order)
+      return orderDetail(record)
     case 'pet':
       return petDetail(record)
     case 'category':
@@ -187,7 +188,7 @@ function petIdOf(record: LogRecord): bigint | null {
     case 'category':
       return null
     case 'order':
-      return record.order.petId
+      return record.order.lines[0]?.petId ?? null
     default:
       return record.petId
   }

@@ -1,11 +1,26 @@
-import { type Availability, type Order, type OrderState, orderAt } from '../core/orders/order.ts'
+import {
+  type Availability,
+  EXPIRED_STATE,
+  LISTED_STATES,
+  type Order,
+  type OrderState,
+  orderAt,
+  stateRules,
+} from '../core/orders/order.ts'
 import type { CustomerSearch, OrderFilter, OrderStore, OrderTotals } from '../core/orders/order-store.ts'
 import type { OrderChanges } from '../core/orders/orders-draft.ts'
 import { MIN_INT64 } from '../core/values/field.ts'
-import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from './order-rows.ts'
-import type { SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
-
-const COUNT_AND_UNITS = 'count(*) AS orders, CAST(coalesce(sum(quantity), 0) AS BIGINT) AS units'
+import {
+  expiredUnits,
+  ORDER_PETS,
+  ORDER_SELECT_LIST,
+  type OrderPetsRow,
+  type OrderTableRow,
+  RESERVING_STATES,
+  toOrder,
+  toOrderPets,
+} from './order-rows.ts'
+import type { Dialect, SqlDatabase, SqlValue, Statement, StoreClock } from './sql.ts'
 
 /** A row of `orders` and the time at which it was read. */
 type TimedOrderRow = OrderTableRow & { readonly now: bigint }
@@ -14,11 +29,10 @@ export function orderMethods(
   database: Pick<SqlDatabase, 'rows' | 'dialect'>,
   clock: StoreClock,
 ): Omit<OrderStore, 'orderTotals'> {
-  const { indexedBy, idsInJsonArray, joinByIndex } = database.dialect
-  // An expired hold is stored as open until it is released.
-  const availabilityColumns = `pet_id, quantity, CASE WHEN reserved = 0 THEN 0 ELSE reserved - (
-    SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_held')}
-    WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${clock.nowSql('$2')})`)}) END AS reserved`
+  const { dialect } = database
+  const { indexedBy, idsInJsonArray, joinByIndex } = dialect
+  const expired = expiredUnits(dialect, 'stock.pet_id', `(SELECT ${clock.nowSql('$2')})`)
+  const availabilityColumns = `pet_id, quantity, CASE WHEN reserved = 0 THEN 0 ELSE reserved - ${expired} END AS reserved`
   return {
     findOrder: async (orderId) => {
       const [row] = await database.rows<TimedOrderRow>(
@@ -30,7 +44,7 @@ export function orderMethods(
     },
 
     listOrders: async (filter, limit) => {
-      const { text, values } = pageStatement(filter, limit, clock, indexedBy)
+      const { text, values } = pageStatement(filter, limit, clock, dialect)
       const rows = await database.rows<TimedOrderRow>(text, ...values)
       return rows.map(toOrderAtReadTime)
     },
@@ -55,26 +69,38 @@ export function orderMethods(
     },
 
     countOpenOrders: async () => {
+      const isExpired = `hold_until <= ${clock.nowSql('$1')}`
       const [row] = await database.rows<{ orders: bigint; units: bigint }>(
-        `SELECT open.orders - expired.orders AS orders, open.units - expired.units AS units FROM
-          (SELECT ${COUNT_AND_UNITS} FROM orders WHERE state = 'open') AS open,
-          (SELECT ${COUNT_AND_UNITS} FROM orders ${indexedBy('orders_by_expiry')}
-            WHERE ${isExpiredSql(clock.nowSql('$1'))}) AS expired`,
+        `SELECT stored.orders - expired.orders AS orders, stored.units - expired.units AS units FROM
+          (SELECT (SELECT count(*) FROM orders WHERE state IN ${RESERVING_STATES}) AS orders,
+            (SELECT CAST(coalesce(sum(reserved), 0) AS BIGINT) FROM stock) AS units) AS stored,
+          (SELECT (SELECT count(*) FROM orders ${indexedBy('orders_by_hold')} WHERE ${isExpired}) AS orders,
+            (SELECT CAST(coalesce(sum(quantity), 0) AS BIGINT) FROM orders ${indexedBy('orders_by_hold')}
+              JOIN order_lines ON order_lines.order_id = orders.id WHERE orders.${isExpired}) AS units) AS expired`,
         clock.processTime(),
       )
       return { orders: Number(row?.orders ?? 0), units: Number(row?.units ?? 0) }
     },
 
-    petsWithExpiredHolds: async (limit) => {
-      const rows = await database.rows<{ pet_id: bigint }>(
-        // Releasing a hold locks the stock row of its pet, so the row must exist.
-        `SELECT pet_id FROM orders ${indexedBy('orders_by_expiry')}
-          WHERE ${isExpiredSql(clock.nowSql('$2'))} AND EXISTS (SELECT 1 FROM stock WHERE stock.pet_id = orders.pet_id)
-          ORDER BY expires_at LIMIT CAST($1 AS BIGINT)`,
+    expiredHolds: async (limit) => {
+      const rows = await database.rows<OrderPetsRow>(
+        `SELECT ${ORDER_PETS} FROM orders ${indexedBy('orders_by_hold')}
+          WHERE hold_until <= ${clock.nowSql('$2')} ORDER BY hold_until LIMIT CAST($1 AS BIGINT)`,
         limit,
         clock.processTime(),
       )
-      return [...new Set(rows.map(({ pet_id }) => pet_id))]
+      return rows.map(toOrderPets)
+    },
+
+    personalOrders: async (closedBefore, limit) => {
+      const rows = await database.rows<OrderPetsRow>(
+        `SELECT ${ORDER_PETS} FROM orders ${indexedBy('orders_with_persons')}
+          WHERE closed_at < CAST($1 AS BIGINT) AND (customer IS NOT NULL OR note IS NOT NULL)
+          ORDER BY closed_at LIMIT CAST($2 AS BIGINT)`,
+        closedBefore,
+        limit,
+      )
+      return rows.map(toOrderPets)
     },
   }
 }
@@ -95,49 +121,66 @@ function toOrderAtReadTime(row: TimedOrderRow): Order {
 
 /**
  * Selects at most `limit` orders after `after`, by id. Each part of the UNION, except the few expired holds, reads an index in
- * this order, so the duration does not depend on the number of orders. A search by customer is the exception: it examines the
- * customers of a state in an index. An expired hold has the state `open` in the table until it is released; here it counts as
+ * this order, so the duration does not depend on the number of orders. A search by customer or time is the exception: it examines
+ * the orders of a state in an index. An expired hold keeps its state in the table until it is released; here it counts as
  * expired.
  */
 function pageStatement(
-  { state, petId, customer, after = MIN_INT64 }: OrderFilter,
+  { state, petId, customer, reference, since, until, after = MIN_INT64 }: OrderFilter,
   limit: number,
   clock: StoreClock,
-  indexedBy: (name: string) => string,
+  { indexedBy }: Dialect,
 ): Statement {
   const values: SqlValue[] = [clock.processTime(), limit]
-  const parameter = (value: SqlValue) => `$${values.push(value)}`
+  const parameter = (value: bigint | number | string) =>
+    `CAST($${values.push(value)} AS ${typeof value === 'string' ? 'TEXT' : 'BIGINT'})`
   // All parts use the same time. Otherwise a hold could expire between two parts.
   const now = '(SELECT now FROM clock)'
-  const select = `SELECT ${ORDER_SELECT_LIST}, ${now} AS now FROM orders`
   const sortingAndLimit = 'ORDER BY id LIMIT CAST($2 AS BIGINT)'
-  const isOfPet = petId === undefined ? '' : `pet_id = ${parameter(petId)} AND`
-  const isAfter = `id ${after === MIN_INT64 ? '>=' : '>'} ${parameter(after)}`
-  const isSelected = [
-    isAfter,
+  const conditions = [
     ...(customer === undefined ? [] : customerConditions(customer, parameter)),
-  ].join(' AND ')
-  const customerIndex =
-    customer === undefined
-      ? ''
-      : indexedBy(petId === undefined ? 'orders_by_customer' : 'orders_by_pet_and_customer')
-  const ordersInState = (wanted: OrderState) =>
-    `SELECT * FROM (${select} ${customerIndex}
-      WHERE ${isOfPet} state = '${wanted}' AND ${isSelected}
-      ${wanted === 'open' ? `AND (expires_at IS NULL OR expires_at > ${now})` : ''} ${sortingAndLimit}) AS ${wanted}_orders`
-  const expiredHolds = `${select} ${indexedBy(petId === undefined ? 'orders_by_expiry' : 'orders_held')}
-    WHERE ${isOfPet} ${isExpiredSql(now)} AND ${isSelected}`
-  const parts =
-    state === undefined ? [ordersInState('open'), ordersInState('complete')] : [ordersInState(state)]
-  if (state === 'expired') parts.push(expiredHolds)
-  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now) ${parts.join(' UNION ALL ')} ${sortingAndLimit}`
+    ...(reference === undefined ? [] : [`reference = ${parameter(reference)}`]),
+    ...(since === undefined ? [] : [`created_at >= ${parameter(since)}`]),
+    ...(until === undefined ? [] : [`created_at < ${parameter(until)}`]),
+  ]
+  const isAfter = `${after === MIN_INT64 ? '>=' : '>'} ${parameter(after)}`
+  const pet = petId === undefined ? undefined : parameter(petId)
+  const orderIndex =
+    reference !== undefined
+      ? 'orders_by_reference'
+      : customer !== undefined
+        ? 'orders_by_customer'
+        : 'orders_by_state'
+  const ordersIn = (wanted: OrderState): string => {
+    const source =
+      pet === undefined
+        ? `FROM orders ${indexedBy(orderIndex)} WHERE orders.state = '${wanted}' AND id ${isAfter}`
+        : `FROM order_lines ${indexedBy('order_lines_by_pet')} JOIN orders ON orders.id = order_lines.order_id
+            WHERE order_lines.pet_id = ${pet} AND order_lines.state = '${wanted}' AND order_lines.order_id ${isAfter}`
+    const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
+    const all = [source, ...conditions, ...(stateRules(wanted).reserves ? [isCurrent] : [])].join(' AND ')
+    return `SELECT * FROM (SELECT orders.id ${all} ${sortingAndLimit}) AS ${wanted}_orders`
+  }
+  const hasPet = pet && `EXISTS (SELECT 1 FROM order_lines WHERE order_id = orders.id AND pet_id = ${pet})`
+  const expiredHolds = () =>
+    `SELECT id FROM orders ${indexedBy('orders_by_hold')} WHERE ${[
+      `hold_until <= ${now}`,
+      `id ${isAfter}`,
+      ...conditions,
+      ...(hasPet === undefined ? [] : [hasPet]),
+    ].join(' AND ')}`
+  const parts = (state === undefined ? LISTED_STATES : [state]).map(ordersIn)
+  if (state === EXPIRED_STATE) parts.push(expiredHolds())
+  const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now)
+    SELECT ${ORDER_SELECT_LIST}, ${now} AS now FROM orders
+    WHERE id IN (SELECT id FROM (${parts.join(' UNION ALL ')}) AS listed ${sortingAndLimit}) ORDER BY id`
   return { text, values }
 }
 
 /** The words have only letters and digits, so LIKE needs no escapes. */
 function customerConditions(
   { wordStarts, numbers }: CustomerSearch,
-  parameter: (value: SqlValue) => string,
+  parameter: (value: string) => string,
 ): string[] {
   return [
     'customer_words IS NOT NULL',

@@ -5,7 +5,7 @@ import { ServiceError } from '../core/values/errors.ts'
 import { toPet } from './catalog-rows.ts'
 import type { LockedRow } from './log-rows.ts'
 import { IS_LOW } from './low-stock.ts'
-import { isExpiredSql } from './order-rows.ts'
+import { expiredUnits } from './order-rows.ts'
 import { selectList } from './record-rows.ts'
 import type { Dialect, LongSession, StoreClock } from './sql.ts'
 
@@ -236,9 +236,7 @@ const { id: _, ...FIELDS_WITHOUT_ID } = PET
 /** A SELECT of the pets whose ids are in the JSON array $2. $1 is the time. */
 function rowsStatement({ dialect, clock }: SearchSource): string {
   return `
-    SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at AS threshold, (
-        SELECT CAST(coalesce(sum(orders.quantity), 0) AS BIGINT) FROM orders ${dialect.indexedBy('orders_held')}
-        WHERE orders.pet_id = wanted.id AND ${isExpiredSql(clock.nowSql('$1'))}) AS expired_units,
+    SELECT wanted.id, ${selectList(FIELDS_WITHOUT_ID)}, quantity, reserved, low_at AS threshold, ${expiredUnits(dialect, 'wanted.id', `(SELECT ${clock.nowSql('$1')})`)} AS expired_units,
       CASE WHEN ${IS_LOW} THEN (
         SELECT at FROM log ${dialect.indexedBy('log_of_crossings')}
         WHERE log.pet_id = wanted.id AND kind = 'low' ORDER BY id DESC LIMIT 1) END AS low_since

@@ -2,12 +2,15 @@ import type { ImportableDecision } from '../core/stock/decide.ts'
 import { COPIED_TABLES, type TableName } from '../core/transfer/copy.ts'
 import { petValues } from './catalog-rows.ts'
 import { entryValues, logValues } from './log-rows.ts'
-import { orderValues } from './order-rows.ts'
+import { orderLineValues, orderValues } from './order-rows.ts'
 import type { Columns, SqlValue } from './sql.ts'
 
 type Row = readonly SqlValue[]
 
-/** The rows of a table that a commit writes. Values are in the order of the columns; the first column is the key. */
+/**
+ * The rows of a table that a commit writes. Values are in the order of the columns; the first column is the key. Rows are removed
+ * before others are added.
+ */
 export interface TableChange {
   readonly table: TableName
   readonly columns: Columns
@@ -29,9 +32,20 @@ export function tableChanges(decision: ImportableDecision, firstLogId: bigint): 
   if (catalog !== undefined && catalog.pets.size > 0) changes.push(petChanges(catalog.pets, entries))
   if (entries.size > 0) changes.push(entryChanges(entries, catalog?.pets.size === 0 || catalog === undefined))
   if (orders !== undefined && orders.added.length + orders.changed.length > 0) {
-    const added = orders.added.map(orderValues)
-    const changed = orders.changed.map(orderValues)
-    changes.push({ ...tableOf('orders'), added, changed, removed: [] })
+    const { added, changed } = orders
+    changes.push({
+      ...tableOf('orders'),
+      added: added.map(orderValues),
+      changed: changed.map(orderValues),
+      removed: [],
+    })
+    // A changed order gets new lines.
+    changes.push({
+      ...tableOf('order_lines', 'order_id'),
+      added: [...added, ...changed].flatMap(orderLineValues),
+      changed: [],
+      removed: changed.map(({ id }) => id),
+    })
   }
   if (log.length > 0) changes.push({ ...tableOf('log'), added: log, changed: [], removed: [] })
   return changes

@@ -1,5 +1,5 @@
 import { ANSWERS_KEPT_MS } from '../core/stock/decide.ts'
-import { LOG_INDEXES } from './log-rows.ts'
+import { IS_FACT, LOG_INDEXES } from './log-rows.ts'
 import type { Dialect } from './sql.ts'
 
 /** The parts of table definitions that differ between the databases. */
@@ -15,6 +15,8 @@ export interface TableTerms extends Readonly<Dialect['types']> {
   readonly keyedTable: string
   /** The options of a table whose rows change often. */
   readonly hotTable: string
+  /** A column as JSON, and the functions that build JSON. */
+  readonly json: { readonly of: (text: string) => string; readonly object: string; readonly array: string }
 }
 
 /** Few categories have an unapplied threshold. */
@@ -35,7 +37,7 @@ const clocksTable = ({ integer, text, plainTable }: TableTerms) => `
   ) ${plainTable};
 `
 
-const catalogTables = ({ integer, text, bytewiseText, plainTable }: TableTerms) => `
+const catalogTables = ({ integer, text, plainTable }: TableTerms) => `
   -- pets.category_id is not a foreign key. Instead, a commit locks the catalogue before it changes pets or categories.
   CREATE TABLE categories (
     id           ${integer} PRIMARY KEY,
@@ -45,35 +47,59 @@ const catalogTables = ({ integer, text, bytewiseText, plainTable }: TableTerms) 
     threshold_change ${text}
   ) ${plainTable};
   ${UNAPPLIED_THRESHOLDS_INDEX};
+`
 
-  -- stock.reserved is the sum of the pet's open orders. An order changes only while the stock row of its pet is locked.
-  -- Generated ids start at 1, but an import may use any id. pet_id is not a foreign key, because a closed order outlives the
-  -- pet.
-  CREATE TABLE orders (
-    id         ${integer} PRIMARY KEY,
+/** Indexes of orders: by state, reference and customer for lists, by the end of a hold, and of those with personal data. */
+const ORDER_INDEXES = `
+  CREATE INDEX orders_by_state ON orders (state, id, created_at);
+  CREATE INDEX orders_by_reference ON orders (reference, state, id) WHERE reference IS NOT NULL;
+  CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
+  CREATE INDEX orders_by_hold ON orders (hold_until) WHERE hold_until IS NOT NULL;
+  CREATE INDEX orders_with_persons ON orders (closed_at)
+    WHERE closed_at IS NOT NULL AND (customer IS NOT NULL OR note IS NOT NULL);`
+
+const orderLinesTable = ({ integer, text, keyedTable }: TableTerms) => `
+  -- state and hold_until are those of the order. pet_id is not a foreign key, because a closed order outlives its pets.
+  CREATE TABLE order_lines (
+    order_id   ${integer} NOT NULL,
     pet_id     ${integer} NOT NULL,
     quantity   ${integer} NOT NULL CHECK (quantity BETWEEN 0 AND 9007199254740991),
     state      ${text} NOT NULL,
-    created_at ${integer} NOT NULL,
-    expires_at ${integer},
-    ship_date  ${integer},
-    closed_at  ${integer},
+    hold_until ${integer},
+    PRIMARY KEY (order_id, pet_id)
+  ) ${keyedTable};
+  CREATE INDEX order_lines_by_pet ON order_lines (pet_id, state, order_id);
+  CREATE INDEX order_lines_held ON order_lines (pet_id, hold_until) WHERE hold_until IS NOT NULL;
+`
+
+const orderTables = (terms: TableTerms) => {
+  const { integer, text, bytewiseText, plainTable } = terms
+  return `
+  -- stock.reserved is the sum of the pet's lines in orders that reserve their units. An order changes only while the stock rows
+  -- of all its pets are locked. Generated ids start at 1, but an import may use any id. Personal data is in the columns customer,
+  -- customer_words and note, and in no other table.
+  CREATE TABLE orders (
+    id         ${integer} PRIMARY KEY,
+    state      ${text} NOT NULL,
+    -- The end of the hold, if the order reserves its units until then.
+    hold_until ${integer},
+    reference  ${bytewiseText},
     customer   ${text},
     note       ${text},
     customer_words ${bytewiseText},
+    metadata   ${text},
+    ship_date  ${integer},
+    created_at ${integer} NOT NULL,
+    expires_at ${integer},
+    closed_at  ${integer},
     -- The ids of keys.
     created_by ${text},
-    closed_by  ${text}
+    closed_by  ${text},
+    adjustment_id ${integer}
   ) ${plainTable};
-  -- Includes the quantity, so that open orders can be summed from the index alone.
-  CREATE INDEX orders_by_state ON orders (state, id, quantity);
-  CREATE INDEX orders_by_pet ON orders (pet_id, state, id);
-  CREATE INDEX orders_held ON orders (pet_id, expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
-  CREATE INDEX orders_by_expiry ON orders (expires_at) WHERE state = 'open' AND expires_at IS NOT NULL;
-  -- They serve lists of a customer's orders. They hold only orders with a customer, so other orders cost nothing more.
-  CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
-  CREATE INDEX orders_by_pet_and_customer ON orders (pet_id, state, customer_words, id) WHERE customer_words IS NOT NULL;
-`
+  ${ORDER_INDEXES}
+  ${orderLinesTable(terms)}`
+}
 
 const keyTables = ({
   integer,
@@ -203,7 +229,9 @@ const webhookTables = ({ integer, text, boolean, serial, plainTable, hotTable }:
 
 /** The tables that are the same in both databases. */
 export const sharedTables = (terms: TableTerms) =>
-  [catalogTables, keyTables, limitTables, webhookTables, clocksTable].map((tables) => tables(terms)).join('')
+  [catalogTables, orderTables, keyTables, limitTables, webhookTables, clocksTable]
+    .map((tables) => tables(terms))
+    .join('')
 
 /** Changes the shared tables of 1.1.0 to those of `sharedTables`. */
 export const sharedUpgrade = (terms: TableTerms) => `
@@ -234,6 +262,19 @@ export const sharedUpgrade = (terms: TableTerms) => `
   UPDATE idempotency SET forget_at = forget_at + ${ANSWERS_KEPT_MS};
   ${ANSWERS_INDEX};
   ${factsUpgrade(terms)}
+  ${ordersUpgrade(terms)}
+`
+
+const SALE_REFERENCE = 'order '
+const COMPLETED_DETAIL = '{"change":"completed","id":"'
+
+/** Finds the sales of orders. Callers may have used such a reference, but only a sale of an order precedes the row of its order. */
+const orderSalesUpgrade = (integer: string) => `
+  UPDATE log SET order_id = CAST(substr(reference, ${SALE_REFERENCE.length + 1}) AS ${integer})
+  FROM (SELECT id, detail FROM log WHERE kind = 'order') AS next
+  WHERE next.id = log.id + 1 AND kind = 'change' AND reason = 'sold' AND reference LIKE '${SALE_REFERENCE}%'
+    AND substr(next.detail, 1, length(reference) + ${COMPLETED_DETAIL.length - SALE_REFERENCE.length + 1})
+      = '${COMPLETED_DETAIL}' || substr(reference, ${SALE_REFERENCE.length + 1}) || '"';
 `
 
 /**
@@ -253,6 +294,7 @@ const factsUpgrade = ({ integer, text }: TableTerms) => `
   UPDATE log SET document = id, before = 0, counted = after
   WHERE kind = 'pet' AND detail LIKE '{"change":"created"%';
   UPDATE log SET document = id, counted = 0 WHERE kind = 'removed';
+  ${orderSalesUpgrade(integer)}
   ALTER TABLE stock ADD COLUMN counted_at ${integer};
   ALTER TABLE stock ADD COLUMN moved_at ${integer};
   ${LOG_INDEXES}
@@ -260,3 +302,43 @@ const factsUpgrade = ({ integer, text }: TableTerms) => `
     counted_at = (SELECT max(at) FROM log WHERE log.pet_id = stock.pet_id AND counted IS NOT NULL),
     moved_at = (SELECT max(at) FROM log WHERE log.pet_id = stock.pet_id AND delta IS NOT NULL);
 `
+
+/**
+ * Makes each earlier order an order with one line. Removes personal data from the log, from remembered answers and from attempts
+ * of webhooks. The log must be editable.
+ */
+const ordersUpgrade = (terms: TableTerms) => {
+  const { integer, text, bytewiseText, json } = terms
+  const body = json.of(`(${json.of('answer')} ->> 'body')`)
+  const detail = (name: string) => `(${json.of('detail')} ->> '${name}')`
+  return `
+  ${orderLinesTable(terms)}
+  ALTER TABLE orders ADD COLUMN hold_until ${integer};
+  ALTER TABLE orders ADD COLUMN reference ${bytewiseText};
+  ALTER TABLE orders ADD COLUMN metadata ${text};
+  ALTER TABLE orders ADD COLUMN adjustment_id ${integer};
+  UPDATE orders SET hold_until = expires_at WHERE state = 'open' AND expires_at IS NOT NULL;
+  UPDATE orders SET adjustment_id = (SELECT min(document) FROM log WHERE log.order_id = orders.id AND ${IS_FACT})
+  WHERE state = 'complete';
+  INSERT INTO order_lines (order_id, pet_id, quantity, state, hold_until)
+    SELECT id, pet_id, quantity, state, hold_until FROM orders;
+  ${['by_state', 'by_pet', 'held', 'by_expiry', 'by_customer', 'by_pet_and_customer']
+    .map((name) => `DROP INDEX orders_${name};`)
+    .join('\n  ')}
+  ALTER TABLE orders DROP COLUMN pet_id;
+  ALTER TABLE orders DROP COLUMN quantity;
+  ${ORDER_INDEXES}
+  UPDATE log SET order_id = CAST(${detail('id')} AS ${integer}), after = NULL, detail = CAST(${json.object}(
+      'change', ${detail('change')}, 'state', ${detail('state')}, 'lines', ${json.array}(${json.object}(
+        'petId', ${detail('petId')}, 'quantity', CAST(${detail('quantity')} AS ${integer})))
+    ) AS ${text})
+  WHERE kind = 'order' AND detail IS NOT NULL;
+  DELETE FROM idempotency WHERE replace(answer, '"body":"{\\"orders\\":', '') <> answer;
+  UPDATE idempotency SET answer = CAST(${json.object}(
+      'status', CAST(${json.of('answer')} ->> 'status' AS ${integer}), 'headers', ${json.of('answer')} -> 'headers',
+      'orderId', ${body} ->> 'id'
+    ) AS ${text})
+  WHERE replace(answer, '"body":"{\\"id\\":', '') <> answer AND replace(answer, '\\"complete\\":', '') <> answer;
+  UPDATE webhook_attempts SET response = '' WHERE type LIKE 'order.%';
+`
+}

@@ -1,6 +1,6 @@
 import { CATEGORY } from '../core/catalog/category.ts'
 import { EXPORTED_PET, STOCKED_PET } from '../core/catalog/pet.ts'
-import { ORDER_ROW } from '../core/orders/order.ts'
+import { LISTED_STATES, ORDER_ROW, ORDER_STATES, stateRules } from '../core/orders/order.ts'
 import {
   type ContentBatch,
   type ContentCounts,
@@ -14,7 +14,7 @@ import {
 } from '../core/transfer/copy.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Fields, RecordOf } from '../core/values/field.ts'
-import { isExpiredSql } from './order-rows.ts'
+import { stateList } from './order-rows.ts'
 import { rowReader, selectList } from './record-rows.ts'
 import {
   type Dialect,
@@ -25,6 +25,9 @@ import {
   type StoreClock,
   statement,
 } from './sql.ts'
+
+const LISTED = stateList(LISTED_STATES)
+const COMPLETE_STATES = stateList(ORDER_STATES.filter((state) => stateRules(state).isComplete))
 
 export function transferMethods(
   database: SqlDatabase,
@@ -45,11 +48,17 @@ export function transferMethods(
       ),
     exportCategories: () => exportRecords(database, CATEGORY, 'categories'),
     exportOrders: () =>
-      exportRecords(database, ORDER_ROW, async (session) => {
-        const isExpired = isExpiredSql(String(await readClock(session, clock)))
-        return `(SELECT *, state = 'complete' AS complete FROM orders
-          WHERE state = 'complete' OR (state = 'open' AND (${isExpired}) IS NOT TRUE)) AS exported`
-      }),
+      exportRecords(
+        database,
+        ORDER_ROW,
+        async (session) => {
+          const now = await readClock(session, clock)
+          return `(SELECT orders.*, pet_id, quantity, orders.state IN ${COMPLETE_STATES} AS complete
+            FROM orders JOIN order_lines ON order_id = orders.id
+            WHERE orders.state IN ${LISTED} AND (orders.hold_until IS NULL OR orders.hold_until > ${now})) AS exported`
+        },
+        'id, pet_id',
+      ),
   }
 }
 
@@ -64,18 +73,19 @@ function stockedPetsStatement({ idsInJsonArray, textsInJsonArray, joinByIndex }:
     ${joinByIndex('stock', 'stock.pet_id = wanted.id')} ${joinByIndex('pets', 'pets.id = wanted.id')}`
 }
 
-/** Reads all records in batches, in the order of their ids and from one snapshot. `source` is the FROM clause. */
+/** Reads all records in batches, from one snapshot. `source` is the FROM clause. */
 async function* exportRecords<FieldSet extends Fields>(
   database: SqlDatabase,
   fields: FieldSet,
   source: string | ((session: LongSession) => Promise<string>),
+  order = 'id',
 ): AsyncGenerator<RecordOf<FieldSet>[]> {
   const toRecord = rowReader(fields)
   const session = await database.openLongSession()
   try {
     await session.beginRead()
     const tables = typeof source === 'string' ? source : await source(session)
-    const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${tables} ORDER BY id`)
+    const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${tables} ORDER BY ${order}`)
     for await (const rows of batches) yield rows.map((row) => toRecord(row))
   } finally {
     await session.close()

@@ -7,6 +7,7 @@ import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
+import { createOrder } from '../support/orders.ts'
 import { stockOf } from '../support/whole-store.ts'
 
 /** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
@@ -58,12 +59,7 @@ test.skipIf(installed === undefined)(
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
         expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })
         const cursor = await first.latestEventCursor()
-        const order = {
-          type: 'create_order' as const,
-          order: { petId: 1n, quantity: 1 },
-          keyId: 'key_a',
-          at: 1,
-        }
+        const order = createOrder([1n, 1])
         await first.changeStock([order, change(1n, 9)])
         await first.close()
 

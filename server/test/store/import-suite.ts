@@ -1,11 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { fileText } from '../../src/core/transfer/files.ts'
-import type { ImportReport, ImportRequest } from '../../src/core/transfer/import.ts'
+import { type ImportReport, type ImportRequest, KeyUsed } from '../../src/core/transfer/import.ts'
 import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../src/core/transfer/rows.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
 import { importText } from '../support/import-text.ts'
+import { createOrder, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -227,12 +228,11 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(await orders('12,1,2,true,paid', '7,404,3,true,old')).toMatchObject({ changed: 1, unchanged: 1 })
       expect(await store.findAvailability(1n)).toMatchObject({ quantity: 3, reserved: 0 })
       expect(await refusedLines(orders('14,1,2,false,', '13,1,2,false,', '12,1,2,false,'))).toEqual([
-        [2, 'an open order reserves stock: pet 1 has 1 available, 2 are needed'],
+        [2, 'an open order reserves stock: petId 1 has 1 available unit, so 2 cannot be ordered'],
         [4, 'order 12 is complete and cannot be reopened'],
       ])
-      const order = { petId: 1n, quantity: 1 }
-      const [made] = await store.changeStock([{ type: 'create_order', order, keyId: 'key_a', at: 1 }])
-      expect(made.type === 'done' && made.order.id > 12n).toBe(true)
+      const [created] = await store.changeStock([createOrder([1n, 1])])
+      expect(orderIn(created).id).toBeGreaterThan(12n)
     })
 
     test('an export imported into an empty store and exported again is identical', async () => {
@@ -255,6 +255,27 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         await imported([files[index] ?? ''], { kind })
       }
       expect(await exports()).toEqual(files)
+    })
+
+    test('of imports with one idempotency key at once, one creates the pets, and the others get its answer', async () => {
+      const idempotency = {
+        key: 'k',
+        fingerprint: 'f',
+        answer: ({ added }: ImportReport) => `${added} added`,
+      }
+      const results = await Promise.all(
+        Array.from({ length: 4 }, () =>
+          imported(['name,categoryId', 'Rex,1', 'Max,1'], { idempotency }).catch((error: unknown) => error),
+        ),
+      )
+      const answer = { type: 'replayed', answer: '2 added' } as const
+      expect(results.filter((result) => result instanceof KeyUsed).map((used) => used.answer)).toEqual(
+        Array.from({ length: 3 }, () => answer),
+      )
+      expect(await pets()).toHaveLength(2)
+      await expect(imported(['petId'], { idempotency })).rejects.toMatchObject({ answer })
+      const other = { idempotency: { ...idempotency, fingerprint: 'other' } }
+      await expect(imported(['petId'], other)).rejects.toMatchObject({ answer: { type: 'key_reused' } })
     })
 
     test('changes of other callers during an import are neither lost nor overwritten', async () => {

@@ -20,6 +20,7 @@ import { join } from 'node:path'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { createOrder } from '../support/orders.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -50,7 +51,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('an order id assigned after the backup is not assigned again', async () => {
-  const order = { type: 'create_order' as const, order: { petId: 1n, quantity: 1 }, keyId: 'key_a', at: 1 }
+  const order = createOrder([1n, 1])
   const idIn = async (file: string) => {
     const store = openSqliteStore(file)
     await store.changeStock([order])

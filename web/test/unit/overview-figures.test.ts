@@ -14,8 +14,7 @@ test('orders are overdue before today, due today, and holds expire within a day,
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour).toISOString()
   const order = (id: bigint, times: Pick<Order, 'shipDate' | 'expiresAt'>): Order => ({
     id,
-    petId: 1n,
-    quantity: 1,
+    lines: [{ petId: 1n, quantity: 1, returned: 0 }],
     state: 'open',
     complete: false,
     createdAt: at(1, 0),

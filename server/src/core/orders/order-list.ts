@@ -3,18 +3,18 @@ import { type Page, type PageRequest, readPageById } from '../values/page.ts'
 import type { Order } from './order.ts'
 import type { CustomerSearch, OrderFilter, OrderStore } from './order-store.ts'
 
-interface OrderQuery extends PageRequest, Pick<OrderFilter, 'state' | 'petId'> {
+interface OrderQuery extends PageRequest, Omit<OrderFilter, 'customer' | 'after'> {
   /** Only orders that `customerSearch` of this text finds. */
   readonly customer: string | undefined
 }
 
 export function readOrderPage(
   store: Pick<OrderStore, 'listOrders'>,
-  { state, petId, customer, ...request }: OrderQuery,
+  { limit: pageSize, cursor, customer, ...filter }: OrderQuery,
 ): Promise<Page<Order>> {
   const search = customer === undefined ? undefined : customerSearch(customer)
-  return readPageById(request, (limit, after) =>
-    store.listOrders({ state, petId, customer: search, after }, limit),
+  return readPageById({ limit: pageSize, cursor }, (limit, after) =>
+    store.listOrders({ ...filter, customer: search, after }, limit),
   )
 }
 

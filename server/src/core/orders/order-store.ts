@@ -1,11 +1,18 @@
+import type { CommandOf } from '../stock/command.ts'
 import type { Availability, Order, OrderState } from './order.ts'
 import type { OrderChanges } from './orders-draft.ts'
 
 export interface OrderFilter {
-  /** If absent, selects open and complete orders. */
+  /** If absent, selects the orders of LISTED_STATES. */
   readonly state?: OrderState | undefined
+  /** Only orders with a line of this pet. */
   readonly petId?: bigint | undefined
   readonly customer?: CustomerSearch | undefined
+  readonly reference?: string | undefined
+  /** Created from this time on. */
+  readonly since?: number | undefined
+  /** Created before this time. */
+  readonly until?: number | undefined
   /** Only orders with a larger id. */
   readonly after?: bigint | undefined
 }
@@ -31,10 +38,15 @@ export interface OrderStore {
   listAvailability(petIds: readonly bigint[]): Promise<Availability[]>
   /** The number of open orders, and the units that they reserve. */
   countOpenOrders(): Promise<{ readonly orders: number; readonly units: number }>
-  /** At most `limit` pets with expired holds that are still stored as open. The pet with the oldest expired hold comes first. */
-  petsWithExpiredHolds(limit: number): Promise<bigint[]>
+  /** At most `limit` expired holds that still have to be released, the oldest first. */
+  expiredHolds(limit: number): Promise<OrderPets[]>
+  /** At most `limit` orders with personal data that were closed before this time, the oldest first. */
+  personalOrders(closedBefore: number, limit: number): Promise<OrderPets[]>
   /** How many orders were refused for want of stock, and how many holds expired, in commits of this process. */
   orderTotals(): OrderTotals
 }
+
+/** An order, and its pets, which a change of the order locks. */
+export type OrderPets = Pick<CommandOf<'change_order'>, 'orderId' | 'petIds'>
 
 export type OrderTotals = Pick<OrderChanges, 'refused' | 'expired'>

@@ -1,42 +1,48 @@
-import { type ChangeOrigin, SYSTEM_KEY_ID } from '../stock/change-origin.ts'
+import { planMovement } from '../stock/adjust.ts'
+import type { ChangeOrigin } from '../stock/change-origin.ts'
 import type {
   CommandOf,
-  InsufficientStock,
-  OrderAndPet,
   OrderClosed,
   OrderDone,
   OutcomeOf,
-  UnknownPet,
+  RecordChanged,
+  Refused,
+  UnknownOrder,
 } from '../stock/command.ts'
+import { latenessOf, type TooLate } from '../stock/facts.ts'
 import { availableText, entryNotFound } from '../stock/inventory.ts'
-import { toFailure } from '../stock/refusal.ts'
-import { availableOf, type StockDraft, takeId } from '../stock/stock-draft.ts'
+import { availableOf, type PlannedFact, type StockDraft, takeId } from '../stock/stock-draft.ts'
 import { SECOND } from '../values/clock.ts'
 import type { ErrorDetail } from '../values/errors.ts'
-import { isSameRecord, withUpdate } from '../values/field.ts'
-import { allowsRecord } from '../values/record-tag.ts'
+import { withUpdate } from '../values/field.ts'
 import {
+  COMPLETE_STATE,
   expiredOrder,
-  type NewOrder,
+  isErasure,
+  isExpired,
+  isSameOrder,
+  losesPersonalData,
+  NEW_STATE,
+  type NewOrderLine,
   ORDER,
+  ORDER_CHANGES,
   ORDER_TRANSITIONS,
   type Order,
   type OrderChange,
+  type OrderLine,
+  orderTag,
+  petIdsOfLines,
+  stateRules,
+  toOrderLines,
 } from './order.ts'
 
-/**
- * The maximum number of expired holds that one commit releases. A commit that reaches this maximum only releases holds; its
- * commands need another commit.
- */
-export const MAX_EXPIRED_HOLDS = 1_000
-
-/** The orders that a commit has read. Locking a pet also locks its orders. */
+/** The orders that a commit has read, after it has locked their pets. While all pets of an order are locked, it cannot change. */
 export interface LockedOrders {
   /** The time by the store's clock, after everything was locked. */
   readonly now: number
+  /** The pets that the commit has locked. Those that do not exist are among them. */
+  readonly petIds: ReadonlySet<bigint>
   readonly orders: ReadonlyMap<bigint, Order>
-  /** The holds of the locked pets that have expired but are still stored as open. */
-  readonly expiredHolds: readonly Order[]
   /** Free ids, enough for the orders that the commands create. */
   readonly newIds: readonly bigint[]
 }
@@ -44,33 +50,56 @@ export interface LockedOrders {
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
+  /** Whether orders have lost personal data, which must not stay anywhere. */
+  readonly hasErasures: boolean
   /** How many of the changed orders are expired holds. */
   readonly expired: number
   /** How many orders were refused because of insufficient stock. */
   readonly refused: number
 }
 
-/** The orders that a commit is building. Expired holds are released before the first command. */
+/** An order has pets that the commit did not lock. The commit has to lock these as well, and decide again. */
+export class PetsNeeded extends Error {
+  override readonly name = 'PetsNeeded'
+  readonly petIds: readonly bigint[]
+
+  constructor(petIds: readonly bigint[]) {
+    super(`the commit has to lock the pets ${petIds.join(', ')} of its orders`)
+    this.petIds = petIds
+  }
+}
+
+/** When the goods left, if the caller says so, and whether units that other orders reserve may be taken. */
+interface SaleOptions {
+  readonly occurredAt?: number | undefined
+  readonly evenIfReserved?: boolean | undefined
+}
+
+/** The orders that a commit is building. */
 export class OrdersDraft {
   readonly #stock: StockDraft
   readonly #locked: LockedOrders
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
+  #hasErasures = false
+  #expiredCount = 0
   #refusedCount = 0
 
+  /** Throws `PetsNeeded` if pets of the orders are not locked. */
   constructor(stock: StockDraft, locked: LockedOrders) {
+    const petIds = [...locked.orders.values()].flatMap(({ lines }) => petIdsOfLines(lines))
+    const missing = petIds.filter((petId) => !locked.petIds.has(petId))
+    if (missing.length > 0) throw new PetsNeeded(missing)
     this.#stock = stock
     this.#locked = locked
-    const by = { keyId: SYSTEM_KEY_ID, at: locked.now }
-    for (const order of locked.expiredHolds) this.#transition(order, 'expired', by)
-    stock.logThresholdCrossings(by)
   }
 
   get changes(): OrderChanges {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
-      expired: this.#locked.expiredHolds.length,
+      hasErasures: this.#hasErasures,
+      expired: this.#expiredCount,
       refused: this.#refusedCount,
     }
   }
@@ -80,150 +109,222 @@ export class OrdersDraft {
   }
 
   create(command: CommandOf<'create_order'>): OutcomeOf<'create_order'> {
-    const { petId, quantity } = command.order
-    const failure = this.reservationFailure(petId, quantity)
-    if (failure === undefined) return { type: 'done', order: this.#createOrder(command.order, command) }
-    if (failure.type === 'insufficient_stock') this.#refusedCount++
-    return failure
-  }
-
-  /** Creates all orders or none. The quantities of orders for the same pet are added up. */
-  createAll(command: CommandOf<'create_orders'>): OutcomeOf<'create_orders'> {
-    const { orders } = command
-    const wantedByPet = new Map<bigint, number>()
-    const failures: ErrorDetail[] = []
-    for (const [index, { petId, quantity }] of orders.entries()) {
-      const alreadyWanted = wantedByPet.get(petId) ?? 0
-      const failure = this.reservationFailure(petId, alreadyWanted + quantity)
-      if (failure === undefined) wantedByPet.set(petId, alreadyWanted + quantity)
-      else failures.push(failureDetail(index, failure, petId, quantity, alreadyWanted))
-    }
-    if (failures.length > 0) {
-      this.#refusedCount += failures.filter(({ code }) => code === 'insufficient_stock').length
-      return { type: 'refused', failures }
-    }
-    return { type: 'done', orders: orders.map((order) => this.#createOrder(order, command)) }
-  }
-
-  #createOrder(newOrder: NewOrder, by: ChangeOrigin): Order {
-    const { holdSeconds, ...fields } = newOrder
+    const { holdSeconds, lines, ...fields } = command.order
     const { newIds, now } = this.#locked
-    const order = withUpdate(ORDER, {
+    const record = withUpdate(ORDER, {
       ...fields,
       id: takeId(newIds, this.#added.size, 'orders'),
-      state: ORDER_TRANSITIONS.created.to,
+      state: NEW_STATE,
       createdAt: now,
-      createdBy: by.keyId,
+      createdBy: command.keyId,
       ...(holdSeconds === undefined ? {} : { expiresAt: now + holdSeconds * SECOND }),
     })
-    return this.add(order, by)
+    const order: Order = { ...record, lines: toOrderLines(lines) }
+    if (command.complete) return this.#sell(order, command, lines)
+    const failures = this.reservationFailures(lines)
+    if (failures.length > 0) return this.#refuse(failures)
+    return { type: 'done', order: this.add(order, command) }
   }
 
   complete(command: CommandOf<'complete_order'>): OutcomeOf<'complete_order'> {
-    const order = this.#findLocked(command)
-    if (order === undefined) return { type: 'unknown_order' }
-    if (!allowsRecord(command, ORDER, order)) return { type: 'record_changed' }
-    if (command.onlyIfOpen && order.state !== 'open') return { type: 'order_closed', order }
+    const order = this.#findUnchanged(command)
+    if ('type' in order) return order
+    if (command.onlyIfOpen && !stateRules(order.state).reserves && !this.#isLate(order, command)) {
+      return { type: 'order_closed', order }
+    }
     return this.completeIfAllowed(order, command)
   }
 
   cancel(command: CommandOf<'cancel_order'>): OutcomeOf<'cancel_order'> {
-    const order = this.#findLocked(command)
-    if (order === undefined) return { type: 'unknown_order' }
-    if (!allowsRecord(command, ORDER, order)) return { type: 'record_changed' }
+    const order = this.#findUnchanged(command)
+    if ('type' in order) return order
     const outcome = outcomeWithoutChange(order, 'cancelled')
-    return outcome ?? { type: 'done', order: this.#transition(order, 'cancelled', command) }
+    return outcome ?? { type: 'done', order: this.#close(order, 'cancelled', command) }
   }
 
   change(command: CommandOf<'change_order'>): OutcomeOf<'change_order'> {
-    const order = this.#findLocked(command)
-    if (order === undefined) return { type: 'unknown_order' }
-    if (!allowsRecord(command, ORDER, order)) return { type: 'record_changed' }
-    const changed = withUpdate(ORDER, order, command.patch)
-    const outcome = outcomeWithoutChange(order, 'changed')
-    return outcome ?? { type: 'done', order: this.replaceOrder(changed, command) }
+    const order = this.#findUnchanged(command)
+    if ('type' in order) return order
+    const { patch, lines, holdSeconds } = command
+    const isOnlyErasure = lines === undefined && holdSeconds === undefined && isErasure(patch)
+    const outcome = isOnlyErasure ? undefined : outcomeWithoutChange(order, 'changed')
+    if (outcome !== undefined) return outcome
+    const expiresAt = typeof holdSeconds === 'number' ? this.now + holdSeconds * SECOND : holdSeconds
+    const record = withUpdate(ORDER, order, expiresAt === undefined ? patch : { ...patch, expiresAt })
+    if (lines === undefined) {
+      return { type: 'done', order: this.replaceOrder({ ...record, lines: order.lines }, command) }
+    }
+    const failures = this.reservationFailures(lines, order.lines)
+    if (failures.length > 0) return this.#refuse(failures)
+    return { type: 'done', order: this.replaceOrder({ ...record, lines: toOrderLines(lines) }, command) }
+  }
+
+  releaseExpired(command: CommandOf<'release_holds'>): OutcomeOf<'release_holds'> {
+    for (const orderId of command.orderIds) {
+      const order = this.find(orderId)
+      if (order === undefined || !isExpired(order, this.now)) continue
+      this.#close(order, 'expired', command)
+      this.#expiredCount++
+    }
+    return { type: 'done' }
   }
 
   find(orderId: bigint): Order | undefined {
     return this.#added.get(orderId) ?? this.#changed.get(orderId) ?? this.#locked.orders.get(orderId)
   }
 
-  /** Why these units of a pet cannot be reserved; `undefined` if they can. */
-  reservationFailure(petId: bigint, wanted: number): InsufficientStock | UnknownPet | undefined {
-    const entry = this.#stock.findEntry(petId)
-    if (entry === undefined) return { type: 'unknown_pet' }
-    const available = availableOf(entry)
-    return wanted > 0 && available < wanted
-      ? { type: 'insufficient_stock', petId, wanted, available }
-      : undefined
+  /** Why lines cannot be reserved. `earlier` are the lines that they replace, whose units they may use. */
+  reservationFailures(lines: readonly NewOrderLine[], earlier: readonly NewOrderLine[] = []): ErrorDetail[] {
+    const reservedBefore = new Map(earlier.map(({ petId, quantity }) => [petId, quantity]))
+    return lines.flatMap(({ petId, quantity }, index) => {
+      const entry = this.#stock.findEntry(petId)
+      if (entry === undefined) return unknownPet(index, petId)
+      const additional = quantity - (reservedBefore.get(petId) ?? 0)
+      const available = availableOf(entry)
+      if (additional <= 0 || additional <= available) return []
+      const wanted = earlier.length === 0 ? `${quantity}` : `${additional} more`
+      const message = `${availableText(petId, available)}, so ${wanted} cannot be ordered`
+      return { index, petId, code: 'insufficient_stock', message, available }
+    })
   }
 
-  /** Adds an order whose state is `open`, which reserves stock, or `complete` (from a file), which changes no stock. */
+  /** Adds an order. It reserves its units, unless its state does not. */
   add(order: Order, by: ChangeOrigin): Order {
     if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
-    const isOpen = order.state === 'open'
-    if (isOpen) this.#stock.changeReserved(order.petId, order.quantity)
-    this.#stock.logOrder(order, isOpen ? 'created' : 'completed', by)
+    if (stateRules(order.state).reserves) this.#reserve(order.lines)
+    const change = ORDER_CHANGES.find((name) => ORDER_TRANSITIONS[name].to === order.state)
+    if (change === undefined) throw new Error(`no transition leads to the state ${order.state}`)
+    this.#stock.logOrder(order, change, by)
     return order
   }
 
-  completeIfAllowed(order: Order, by: ChangeOrigin): OrderDone | OrderClosed | InsufficientStock {
-    const outcome = outcomeWithoutChange(order, 'completed')
-    if (outcome !== undefined) return outcome
-    const { petId, quantity } = order
-    const onShelf = this.#stock.requireEntry(petId).quantity
-    if (onShelf < quantity) {
-      return { type: 'insufficient_stock', petId, wanted: quantity, available: onShelf }
+  completeIfAllowed(
+    order: Order,
+    command: ChangeOrigin & Pick<CommandOf<'complete_order'>, 'occurredAt' | 'evenIfExpired'>,
+  ): OrderDone | OrderClosed | Refused | TooLate {
+    if (!this.#isLate(order, command)) {
+      const outcome = outcomeWithoutChange(order, 'completed')
+      if (outcome !== undefined) return outcome
     }
-    return { type: 'done', order: this.#transition(order, 'completed', by) }
+    return this.#sell(order, command, order.lines)
   }
 
-  /**
-   * For a patch, `order` is open and keeps its quantity. An import may change the quantity, or replace an order whose
-   * state is `complete`.
-   */
+  /** Replaces an order that keeps its state. */
   replaceOrder(order: Order, by: ChangeOrigin): Order {
     const before = this.find(order.id)
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
-    if (isSameRecord(ORDER, before, order)) return before
-    if (order.state === 'open') this.#stock.changeReserved(order.petId, order.quantity - before.quantity)
-    this.#changed.set(order.id, order)
-    this.#stock.logOrder(order, 'changed', by)
-    return order
-  }
-
-  #findLocked({ orderId, petId }: OrderAndPet): Order | undefined {
-    // Without a petId, the order did not exist when the command was created.
-    const order = petId === undefined ? undefined : this.find(orderId)
-    if (order !== undefined && order.petId !== petId) {
-      throw new Error(`pet ${petId} was locked for order ${orderId}, which is for pet ${order.petId}`)
+    if (isSameOrder(before, order)) return before
+    if (stateRules(order.state).reserves && order.lines !== before.lines) {
+      this.#release(before.lines)
+      this.#reserve(order.lines)
     }
+    if (losesPersonalData(before, order)) this.#hasErasures = true
+    return this.#put(order, 'changed', by)
+  }
+
+  /** The order that the command names, if the command applies to its state. */
+  #findUnchanged({
+    orderId,
+    onlyIfTags,
+  }: CommandOf<'complete_order' | 'cancel_order' | 'change_order'>): Order | UnknownOrder | RecordChanged {
+    const order = this.find(orderId)
+    if (order === undefined) return { type: 'unknown_order' }
+    return onlyIfTags === undefined || onlyIfTags.includes(orderTag(order))
+      ? order
+      : { type: 'record_changed' }
+  }
+
+  #isLate({ state }: Order, { evenIfExpired }: { readonly evenIfExpired?: boolean | undefined }): boolean {
+    return evenIfExpired === true && ORDER_TRANSITIONS.completed.lateFrom?.includes(state) === true
+  }
+
+  /** `sent` are the lines in the sequence of the caller, to whom failures are reported. */
+  #sell(
+    order: Order,
+    command: ChangeOrigin & SaleOptions,
+    sent: readonly NewOrderLine[],
+  ): OrderDone | Refused | TooLate {
+    const { occurredAt, evenIfReserved, at, keyId } = command
+    const time = occurredAt ?? this.#stock.timeOfNow(at, petIdsOfLines(sent))
+    const lateness = occurredAt === undefined ? undefined : latenessOf(this.#stock.facts, occurredAt, at)
+    if (lateness !== undefined) return lateness
+    const isReserved = stateRules(order.state).reserves && this.find(order.id) !== undefined
+    const mustBeAvailable = !isReserved && !evenIfReserved
+    const failures = sent.flatMap(
+      (line, index) => this.#saleFailure(line, index, time, mustBeAvailable) ?? [],
+    )
+    if (failures.length > 0) return this.#refuse(failures)
+    if (isReserved) this.#release(order.lines)
+    const reference = order.reference ?? `order ${order.id}`
+    const by: ChangeOrigin = { keyId, at, reason: 'sold', reference }
+    const document = this.#stock.openDocument({ by, occurredAt: time, orderId: order.id })
+    for (const line of order.lines) this.#stock.record(document, this.#requireSale(line, time))
+    const closing = { state: COMPLETE_STATE, closedAt: this.now, closedBy: keyId, adjustmentId: document.id }
+    return { type: 'done', order: this.#put({ ...order, ...closing }, 'completed', command) }
+  }
+
+  #saleFailure(
+    { petId, quantity }: NewOrderLine,
+    index: number,
+    time: number,
+    mustBeAvailable: boolean,
+  ): ErrorDetail | undefined {
+    const entry = this.#stock.findEntry(petId)
+    if (entry === undefined) return unknownPet(index, petId)
+    const sale = planMovement(petId, entry, -quantity, time)
+    if ('code' in sale) return { index, petId, ...sale }
+    const available = availableOf(entry)
+    if (!mustBeAvailable || sale.effect !== 'applied' || quantity <= available) return undefined
+    const message = `${availableText(petId, available)}, so ${quantity} cannot be sold`
+    return { index, petId, code: 'insufficient_stock', message, available }
+  }
+
+  #requireSale({ petId, quantity }: OrderLine, time: number): PlannedFact {
+    const sale = planMovement(petId, this.#stock.requireEntry(petId), -quantity, time)
+    if ('code' in sale) throw new Error(`the sale of petId ${petId} was checked, but ${sale.message}`)
+    return sale
+  }
+
+  /** Ends a reservation without a sale. */
+  #close(order: Order, change: 'cancelled' | 'expired', by: ChangeOrigin): Order {
+    const { to } = ORDER_TRANSITIONS[change]
+    if (to === 'same') throw new Error(`the transition ${change} must end the order`)
+    this.#release(order.lines)
+    const closed =
+      change === 'expired'
+        ? expiredOrder(order, this.now)
+        : { ...order, state: to, closedAt: this.now, closedBy: by.keyId }
+    return this.#put(closed, change, by)
+  }
+
+  #put(order: Order, change: OrderChange, by: ChangeOrigin): Order {
+    const isNew = !this.#locked.orders.has(order.id)
+    if (isNew) this.#added.set(order.id, order)
+    else this.#changed.set(order.id, order)
+    this.#stock.logOrder(order, change, by)
     return order
   }
 
-  #transition(order: Order, change: OrderChange, by: ChangeOrigin): Order {
-    const { from, to, units } = ORDER_TRANSITIONS[change]
-    if (!from.includes(order.state)) throw new Error(`order ${order.id} is already ${order.state}`)
-    const { id, petId, quantity } = order
-    const isClosing = units === 'take' || units === 'release'
-    if (isClosing) this.#stock.changeReserved(petId, -quantity)
-    if (units === 'take') this.#sell(order, by)
-    const closingFields = isClosing ? { closedAt: this.now, closedBy: by.keyId } : {}
-    const after = to === 'expired' ? expiredOrder(order, this.now) : { ...order, state: to, ...closingFields }
-    this.#changed.set(id, after)
-    this.#stock.logOrder(after, change, by)
-    return after
+  #reserve(lines: readonly OrderLine[]): void {
+    for (const { petId, quantity } of lines) this.#stock.changeReserved(petId, quantity)
   }
 
-  #sell({ id: orderId, petId, quantity }: Order, { keyId, at }: ChangeOrigin): void {
-    const by: ChangeOrigin = { keyId, at, reason: 'sold', reference: `order ${orderId}` }
-    const occurredAt = this.#stock.timeOfNow(at, [petId])
-    const document = this.#stock.openDocument({ by, occurredAt, orderId })
-    const after = this.#stock.requireEntry(petId).quantity - quantity
-    const statement = { type: 'movement', delta: -quantity } as const
-    this.#stock.record(document, { petId, after, statement, effect: 'applied' })
+  /** A pet whose entry was lost has nothing reserved. Its orders must not block those of other pets. */
+  #release(lines: readonly OrderLine[]): void {
+    for (const { petId, quantity } of lines) {
+      if (this.#stock.findEntry(petId) !== undefined) this.#stock.changeReserved(petId, -quantity)
+    }
   }
+
+  #refuse(failures: readonly ErrorDetail[]): Refused {
+    if (failures.some(({ code }) => code === 'insufficient_stock')) this.#refusedCount++
+    return { type: 'refused', failures }
+  }
+}
+
+function unknownPet(index: number, petId: bigint): ErrorDetail {
+  return { index, petId, code: 'not_found', message: entryNotFound(petId).message }
 }
 
 /** The outcome if this state ignores or forbids the change; `undefined` if the transition is allowed. */
@@ -231,24 +332,4 @@ function outcomeWithoutChange(order: Order, change: OrderChange): OrderDone | Or
   const { from, ignoredIn } = ORDER_TRANSITIONS[change]
   if (ignoredIn.includes(order.state)) return { type: 'done', order }
   return from.includes(order.state) ? undefined : { type: 'order_closed', order }
-}
-
-/** `alreadyWanted` is the number of the pet's units that earlier orders in the same request need. */
-function failureDetail(
-  index: number,
-  failure: InsufficientStock | UnknownPet,
-  petId: bigint,
-  quantity: number,
-  alreadyWanted: number,
-): ErrorDetail {
-  if (failure.type === 'unknown_pet') return toFailure(entryNotFound(petId), index, petId)
-  const available = failure.available - alreadyWanted
-  const condition = alreadyWanted === 0 ? '' : ' after the earlier orders in this request'
-  return {
-    index,
-    petId,
-    code: 'insufficient_stock',
-    message: `${availableText(petId, available)}${condition}, so ${quantity} cannot be ordered`,
-    available,
-  }
 }

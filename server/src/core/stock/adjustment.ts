@@ -37,14 +37,15 @@ export const RecordedReason = OneOf(RECORDED_REASONS, {
   description: 'Why the stock was adjusted. Only a reversal has the reason `correction`.',
 })
 
-export const Reference = Text(
-  {
-    maxLength: MAX_REFERENCE_LENGTH,
-    description:
-      'What it refers to in another system, such as a delivery note or a receipt; without control characters.',
-  },
-  `a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters`,
-  (text) => isCleanText(text, MAX_REFERENCE_LENGTH, CONTROL_CHARACTER),
+export const referenceField = (description: string) =>
+  Text(
+    { maxLength: MAX_REFERENCE_LENGTH, description },
+    `a string of at most ${MAX_REFERENCE_LENGTH} characters without control characters`,
+    (text) => isCleanText(text, MAX_REFERENCE_LENGTH, CONTROL_CHARACTER),
+  )
+
+export const Reference = referenceField(
+  'What it refers to in another system, such as a delivery note or a receipt; without control characters.',
 )
 
 export const ADJUSTMENT_CHANGE = {

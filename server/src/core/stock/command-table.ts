@@ -1,5 +1,6 @@
 import type { CatalogDraft } from '../catalog/catalog-draft.ts'
 import { importOrder } from '../orders/import-order.ts'
+import { petIdsOfLines } from '../orders/order.ts'
 import type { OrdersDraft } from '../orders/orders-draft.ts'
 import type { WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import { adjust } from './adjust.ts'
@@ -46,13 +47,15 @@ const noPets = () => NOTHING
 const petIfKnown = (petId: bigint | undefined): readonly bigint[] => (petId === undefined ? NOTHING : [petId])
 const petOf = ({ petId }: { readonly petId: bigint | undefined }) => petIfKnown(petId)
 const readsOrders = (): readonly Section[] => ['orders']
+const petIdsIn = ({ petIds }: { readonly petIds: readonly bigint[] }) => petIds
+const orderIdOf = ({ orderId }: { readonly orderId: bigint }) => [orderId]
 const readsCatalog = (): readonly Section[] => ['catalog']
 
 const ON_ORDER = {
-  pets: petOf,
+  pets: petIdsIn,
   reads: readsOrders,
-  size: sizeOne,
-  orders: ({ orderId }: { readonly orderId: bigint }) => [orderId],
+  size: ({ petIds }: { readonly petIds: readonly bigint[] }) => Math.max(1, petIds.length),
+  orders: orderIdOf,
 }
 /** Fills a commit, because it locks the whole catalogue: no other command may share its commit. */
 const ON_CATEGORY = { pets: noPets, reads: readsCatalog, size: () => MAX_CHANGES }
@@ -62,8 +65,7 @@ const ON_WEBHOOK = { pets: noPets, reads: (): readonly Section[] => ['webhooks']
 const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Type>, OutcomeOf<Type>> } = {
   adjust: {
     pets: ({ changes }) => changes.flatMap(({ petId }) => petIfKnown(petId)),
-    // Orders are read to find expired holds, which no longer reserve units.
-    reads: ({ keepReserved }) => (keepReserved ? ['orders'] : NOTHING),
+    reads: () => NOTHING,
     size: ({ changes }) => changes.length,
     decide: ({ stock }, command) => adjust(stock, command),
   },
@@ -75,34 +77,34 @@ const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Ty
     decide: ({ stock }, command) => reverse(stock, command),
   },
   create_order: {
-    pets: ({ order }) => [order.petId],
+    pets: ({ order }) => petIdsOfLines(order.lines),
     reads: readsOrders,
-    size: sizeOne,
+    size: ({ order }) => order.lines.length,
     newOrders: () => 1,
     decide: (drafts, command) => ordersOf(drafts).create(command),
   },
-  create_orders: {
-    pets: ({ orders }) => orders.map(({ petId }) => petId),
-    reads: readsOrders,
-    size: ({ orders }) => orders.length,
-    newOrders: ({ orders }) => orders.length,
-    decide: (drafts, command) => ordersOf(drafts).createAll(command),
-  },
   complete_order: { ...ON_ORDER, decide: (drafts, command) => ordersOf(drafts).complete(command) },
   cancel_order: { ...ON_ORDER, decide: (drafts, command) => ordersOf(drafts).cancel(command) },
-  change_order: { ...ON_ORDER, decide: (drafts, command) => ordersOf(drafts).change(command) },
-  import_order: {
-    pets: ({ order }) => [order.petId],
+  change_order: {
+    pets: ({ petIds, lines = [] }) => [...petIds, ...petIdsOfLines(lines)],
     reads: readsOrders,
-    size: sizeOne,
+    size: ({ petIds, lines = [] }) => Math.max(1, petIds.length + lines.length),
+    orders: orderIdOf,
+    decide: (drafts, command) => ordersOf(drafts).change(command),
+  },
+  import_order: {
+    pets: ({ order }) => petIdsOfLines(order.lines),
+    reads: readsOrders,
+    size: ({ order }) => order.lines.length,
     orders: ({ order }) => [order.id],
     decide: (drafts, command) => importOrder(ordersOf(drafts), command),
   },
   release_holds: {
-    pets: ({ petIds }) => petIds,
+    pets: petIdsIn,
     reads: readsOrders,
-    size: ({ petIds }) => petIds.length,
-    decide: (drafts) => ({ type: 'done', expired: ordersOf(drafts).changes.expired }),
+    size: ({ petIds }) => Math.max(1, petIds.length),
+    orders: ({ orderIds }) => orderIds,
+    decide: (drafts, command) => ordersOf(drafts).releaseExpired(command),
   },
   create_pet: {
     pets: ({ pet }) => petIfKnown(pet.id),
@@ -124,15 +126,14 @@ const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Ty
   },
   remove_pet: {
     pets: petOf,
-    // Reads orders because an expired hold does not prevent the removal of its pet.
-    reads: () => ['catalog', 'orders'],
+    reads: readsCatalog,
     size: sizeOne,
     decide: (drafts, command) => catalogOf(drafts).removePet(command),
   },
   create_category: { ...ON_CATEGORY, decide: (drafts, command) => catalogOf(drafts).createCategory(command) },
   update_category: { ...ON_CATEGORY, decide: (drafts, command) => catalogOf(drafts).updateCategory(command) },
   apply_thresholds: {
-    pets: ({ petIds }) => petIds,
+    pets: petIdsIn,
     reads: readsCatalog,
     size: ({ petIds }) => petIds.length,
     decide: (drafts, command) => catalogOf(drafts).applyThresholds(command),
@@ -147,6 +148,7 @@ const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Ty
   replay_webhook: { ...ON_WEBHOOK, decide: (drafts, command) => webhooksOf(drafts).replay(command) },
   take_over_webhook: { ...ON_WEBHOOK, decide: (drafts, command) => webhooksOf(drafts).takeOver(command) },
   remove_webhook: { ...ON_WEBHOOK, decide: (drafts, command) => webhooksOf(drafts).remove(command) },
+  remember_answer: { pets: noPets, reads: () => NOTHING, size: sizeOne, decide: () => ({ type: 'done' }) },
 }
 
 const ordersOf = ({ orders }: Drafts) => requireDraft(orders, 'orders')

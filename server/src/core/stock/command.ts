@@ -1,6 +1,6 @@
 import type { Category, CategoryPatch, NewCategory } from '../catalog/category.ts'
 import type { NewPet, PetPatch, PetUpsert, StockedPet } from '../catalog/pet.ts'
-import type { NewOrder, Order, OrderPatch, OrderRow } from '../orders/order.ts'
+import type { FileOrder, NewOrder, NewOrderLine, Order, OrderPatch } from '../orders/order.ts'
 import type { ErrorDetail } from '../values/errors.ts'
 import type { TagCondition } from '../values/record-tag.ts'
 import type { Webhook, WebhookPatch } from '../webhooks/webhook.ts'
@@ -44,17 +44,40 @@ interface CommandFields {
     occurredAt?: number | undefined
     note?: string | undefined
   }
-  create_order: { order: NewOrder }
-  /** Creates all orders or none. */
-  create_orders: { orders: readonly NewOrder[] }
-  /** With `onlyIfOpen`, an order that is already complete is refused as closed. */
-  complete_order: OrderAndPet & TagCondition & { onlyIfOpen?: boolean | undefined }
-  cancel_order: OrderAndPet & TagCondition
-  change_order: OrderAndPet & TagCondition & { patch: OrderPatch }
-  /** Creates the order of a row of a file, or changes the order that has its id. */
-  import_order: { order: OrderRow }
-  /** Releases the expired holds of these pets. Every other command that reads orders does so as well. */
-  release_holds: { petIds: readonly bigint[] }
+  /**
+   * Reserves all lines of the order or none. With `complete`, the units leave the stock at once: only available ones, unless
+   * `evenIfReserved`.
+   */
+  create_order: {
+    order: NewOrder
+    complete?: boolean | undefined
+    /** When the goods left; now, if absent. */
+    occurredAt?: number | undefined
+    evenIfReserved?: boolean | undefined
+  }
+  /**
+   * Takes all lines out of the stock or none. With `onlyIfOpen`, an order that is already complete is refused as closed. With
+   * `evenIfExpired`, an expired hold is completed if its units are still available.
+   */
+  complete_order: NamedOrder &
+    TagCondition & {
+      onlyIfOpen?: boolean | undefined
+      evenIfExpired?: boolean | undefined
+      occurredAt?: number | undefined
+    }
+  cancel_order: NamedOrder & TagCondition
+  change_order: NamedOrder &
+    TagCondition & {
+      patch: OrderPatch
+      /** Replaces the lines. */
+      lines?: readonly NewOrderLine[] | undefined
+      /** Restarts the hold from now; null makes the order firm. */
+      holdSeconds?: number | null | undefined
+    }
+  /** Creates an order of a file, or changes the order that has its id. */
+  import_order: { order: FileOrder }
+  /** Releases those of the orders that are expired holds. */
+  release_holds: { orderIds: readonly bigint[]; petIds: readonly bigint[] }
   create_pet: { pet: NewPet }
   update_pet: TagCondition & { petId: bigint; patch: PetPatch }
   /**
@@ -77,6 +100,8 @@ interface CommandFields {
   replay_webhook: { webhookId: bigint; cursor: string }
   take_over_webhook: { webhookId: bigint }
   remove_webhook: TagCondition & { webhookId: bigint }
+  /** Changes nothing. Its answer is that of an import, which has several commands. */
+  remember_answer: unknown
 }
 
 export type AdjustmentChange = {
@@ -91,10 +116,13 @@ export type AdjustmentChange = {
   | { readonly quantity: number; readonly delta?: undefined }
 )
 
-export interface OrderAndPet {
+export interface NamedOrder {
   orderId: bigint
-  /** The pet of the order, which the commit locks before it reads the order. `undefined` if the order does not exist. */
-  petId: bigint | undefined
+  /**
+   * The pets of the order when it was read, which the commit locks before it reads the order again. If the order has other pets by
+   * then, the commit is tried again with these.
+   */
+  petIds: readonly bigint[]
 }
 
 export type CommandType = keyof CommandFields
@@ -111,16 +139,15 @@ interface OutcomeByCommand {
   /** `refused` names all changes that cannot be made; `skipped`, those that were left out. `items` are the entries afterwards. */
   adjust: AdjustmentDone<{ skipped: readonly ErrorDetail[] }> | Refused | TooLate
   reverse: AdjustmentDone | Refused | TooLate | OutcomeOfType<'already_reversed', { message: string }>
-  create_order: OrderDone | InsufficientStock | UnknownPet
-  /** Either the created orders, in the sequence of the command, or the failures of all orders that cannot be created. */
-  create_orders: Done<{ orders: readonly Order[] }> | Refused
-  complete_order: OrderDone | InsufficientStock | OrderClosed | UnknownOrder | RecordChanged
+  /** `refused` names all lines that cannot be reserved or taken. */
+  create_order: OrderDone | Refused | TooLate
+  complete_order: OrderDone | Refused | TooLate | OrderClosed | UnknownOrder | RecordChanged
   cancel_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
-  change_order: OrderDone | OrderClosed | UnknownOrder | RecordChanged
+  change_order: OrderDone | Refused | OrderClosed | UnknownOrder | RecordChanged
   import_order:
     | Done<{ change: 'added' | 'changed' | 'unchanged' }>
     | OutcomeOfType<'invalid_order', { reason: string }>
-  release_holds: Done<{ expired: number }>
+  release_holds: Done
   create_pet: PetDone | InvalidCategory | OutcomeOfType<'pet_exists', { petId: bigint }> | BarcodeTaken
   update_pet: PetDone | InvalidCategory | UnknownPet | BarcodeTaken | RecordChanged
   /** Either the pets after the changes, in the order of the command, or all pets that cannot be created or updated. */
@@ -142,6 +169,7 @@ interface OutcomeByCommand {
   replay_webhook: WebhookDone | UnknownWebhook
   take_over_webhook: WebhookDone | UnknownWebhook
   remove_webhook: Done | UnknownWebhook | RecordChanged
+  remember_answer: Done
 }
 
 type OutcomeOfType<Type extends string, Fields = unknown> = Readonly<{ type: Type } & Fields>
@@ -152,14 +180,10 @@ type AdjustmentDone<Fields = unknown> = Done<
 
 /** The record has none of the tags in `onlyIfTags`. */
 export type RecordChanged = OutcomeOfType<'record_changed'>
-type Refused = OutcomeOfType<'refused', { failures: readonly ErrorDetail[] }>
+export type Refused = OutcomeOfType<'refused', { failures: readonly ErrorDetail[] }>
 export type OrderDone = Done<{ order: Order }>
-export type InsufficientStock = OutcomeOfType<
-  'insufficient_stock',
-  { petId: bigint; wanted: number; available: number }
->
 export type OrderClosed = OutcomeOfType<'order_closed', { order: Order }>
-type UnknownOrder = OutcomeOfType<'unknown_order'>
+export type UnknownOrder = OutcomeOfType<'unknown_order'>
 export type UnknownPet = OutcomeOfType<'unknown_pet'>
 type PetDone = Done<{ pet: StockedPet }>
 /** The category of the pet does not exist. Callers get `invalid_request`. */
@@ -185,23 +209,26 @@ export interface Idempotency<O> {
   /** Shows whether a command with the same key is the same command. */
   readonly fingerprint: string
   /**
-   * The text to send for an outcome, with at most `maxFailures` failures of a refusal. A method, because method parameters are bivariant: an `Idempotency` of one type of
+   * The text to remember for an outcome. A method, because method parameters are bivariant: an `Idempotency` of one type of
    * outcome can then be used as `Idempotency<Outcome>`.
    */
-  answer(outcome: O, maxFailures: number): string
+  answer(outcome: O): string
 }
 
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
-export type KeyedAnswer =
-  /** A replay answers as before and changes nothing. */
-  | { readonly type: 'answered'; readonly answer: string; readonly isReplay: boolean }
+export type KeyedAnswer<O = Outcome> = { readonly type: 'decided'; readonly outcome: O } | EarlierAnswer
+
+/** The idempotency key was used before. Nothing was changed. */
+export type EarlierAnswer =
+  /** A replay answers as before. */
+  | { readonly type: 'replayed'; readonly answer: string }
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }
 
 type ResultOf<C extends SubmittedCommand> = C extends unknown
   ? 'idempotency' extends keyof C
-    ? OutcomeOf<C['type']> | KeyedAnswer
+    ? OutcomeOf<C['type']> | KeyedAnswer<OutcomeOf<C['type']>>
     : OutcomeOf<C['type']>
   : never
 

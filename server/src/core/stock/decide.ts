@@ -1,14 +1,10 @@
 import { type CatalogChanges, CatalogDraft, type LockedCatalog } from '../catalog/catalog-draft.ts'
-import {
-  type LockedOrders,
-  MAX_EXPIRED_HOLDS,
-  type OrderChanges,
-  OrdersDraft,
-} from '../orders/orders-draft.ts'
+import { type LockedOrders, type OrderChanges, OrdersDraft } from '../orders/orders-draft.ts'
 import { DAY, HOUR } from '../values/clock.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import {
   type Command,
+  type EarlierAnswer,
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
@@ -23,8 +19,6 @@ import { type EntryChange, type LogRecord, StockDraft } from './stock-draft.ts'
 
 export interface Decision {
   readonly results: Result[]
-  /** Whether the commit reached `MAX_EXPIRED_HOLDS`. If so, it only releases holds, and the commands need another commit. */
-  readonly isPostponed: boolean
   /** In the order in which they were decided. Their ids follow each other, from `firstLogId` of the locked state on. */
   readonly records: readonly LogRecord[]
   /** The entries that changed. */
@@ -50,12 +44,12 @@ interface LockedState {
   readonly webhooks?: LockedWebhooks | undefined
 }
 
-/** The most log rows that a commit may write: three for each change, and two for each expired hold. */
-export const MAX_LOG_ROWS = 3 * MAX_CHANGES + 2 * MAX_EXPIRED_HOLDS
+/** The most log rows that a commit may write: three for each change. */
+export const MAX_LOG_ROWS = 3 * MAX_CHANGES
 
 /**
  * Decides the commands of one commit in order. Each command sees the changes of the commands before it. Throws `FactsNeeded` if a
- * command depends on earlier facts that `locked` lacks.
+ * command depends on earlier facts that `locked` lacks, and `PetsNeeded` if an order has pets that the commit did not lock.
  */
 export function decide(
   commands: readonly SubmittedCommand[],
@@ -68,13 +62,12 @@ export function decide(
   const catalog = locked.catalog === undefined ? undefined : new CatalogDraft(stock, locked.catalog)
   const drafts = { stock, orders, catalog, webhooks }
   const answers = new AnswersDraft(locked.answers)
-  const isPostponed = locked.orders !== undefined && locked.orders.expiredHolds.length >= MAX_EXPIRED_HOLDS
   const decideOne = (command: Command): Outcome => {
     const outcome = decideCommand(drafts, command)
     stock.logThresholdCrossings(command)
     return outcome
   }
-  const results = (isPostponed ? [] : commands).map((command): Result => {
+  const results = commands.map((command): Result => {
     const { idempotency } = command
     return idempotency === undefined
       ? decideOne(command)
@@ -87,7 +80,6 @@ export function decide(
   }
   return {
     results,
-    isPostponed,
     records: stock.records,
     entries: stock.changes,
     orders: orders?.changes,
@@ -107,8 +99,9 @@ function answerKeptMs(command: Command): number {
   const isDated = 'occurredAt' in command && command.occurredAt !== undefined
   return isDated ? LATE_ANSWERS_KEPT_DAYS * DAY : ANSWERS_KEPT_MS
 }
-/** A remembered refusal has this many failures, so that it is short even if the request had 1,000 lines. */
-export const MAX_REMEMBERED_FAILURES = 3
+
+/** Stands for the answer of a key that is only locked, and is not remembered. */
+export const NO_ANSWER = ''
 
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
@@ -151,22 +144,27 @@ class AnswersDraft {
     const { keyId, at } = command
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
-    const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
-    if (earlier !== undefined && at < earlier.forgetAt) {
-      return earlier.fingerprint === fingerprint
-        ? { type: 'answered', answer: earlier.answer, isReplay: true }
-        : { type: 'key_reused' }
-    }
+    const earlier = earlierAnswer(this.newAnswers.get(id) ?? this.#remembered?.get(id), { fingerprint, at })
+    if (earlier !== undefined) return earlier
     const outcome = decideCommand()
-    const answer = idempotency.answer(outcome, Number.POSITIVE_INFINITY)
     if (mustRemember(outcome)) {
-      const isRefusal = outcome.type === 'refused'
-      const remembered = isRefusal ? idempotency.answer(outcome, MAX_REMEMBERED_FAILURES) : answer
+      const answer = idempotency.answer(outcome)
       const forgetAt = at + answerKeptMs(command)
-      this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer: remembered, forgetAt })
+      this.newAnswers.set(id, { keyId, idempotencyKey, fingerprint, answer, forgetAt })
     }
-    return { type: 'answered', answer, isReplay: false }
+    return { type: 'decided', outcome }
   }
+}
+
+/** The answer to a request whose idempotency key has a remembered answer; `undefined` if the request must be decided. */
+export function earlierAnswer(
+  remembered: RememberedAnswer | undefined,
+  { fingerprint, at }: Pick<RememberedAnswer, 'fingerprint'> & { readonly at: number },
+): EarlierAnswer | undefined {
+  if (remembered === undefined || at >= remembered.forgetAt) return undefined
+  return remembered.fingerprint === fingerprint
+    ? { type: 'replayed', answer: remembered.answer }
+    : { type: 'key_reused' }
 }
 
 /** The answer is not remembered if the command is invalid or forbidden, so a retry is decided again. */

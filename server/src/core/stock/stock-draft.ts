@@ -6,7 +6,7 @@ import { ADJUSTMENT_HEAD, type Adjustment, type AdjustmentLine, type Effect } fr
 import type { ChangeOrigin } from './change-origin.ts'
 import type { KnownFacts } from './facts.ts'
 import type { InventoryItem, LockedEntry } from './inventory.ts'
-import type { CategoryChange } from './stock-event.ts'
+import type { CategoryChange, OrderEventLine } from './stock-event.ts'
 
 /** A row that a commit writes to the log. */
 export type LogRecord = PetRecord | OrderChangeRecord | ThresholdRecord | CategoryChangeRecord
@@ -32,10 +32,10 @@ export type PetChangeRecord = PetRecordOfKind<'pet', { pet: Pet; after: number; 
 /** The removal of the pet's quantity is a fact. */
 type PetRemovalRecord = PetRecordOfKind<'removed', { before: number; fact: Fact }>
 
-/** The order after the change, and the entry of its pet; `undefined` if the pet was removed. */
+/** The order after the change, and the stock of its pets. */
 export type OrderChangeRecord = RecordOfKind<
   'order',
-  { order: Order; change: OrderChange; entry: LockedEntry | undefined }
+  { order: Order; change: OrderChange; lines: readonly OrderEventLine[] }
 >
 
 /** A pet became low, or is no longer low. */
@@ -274,7 +274,12 @@ export class StockDraft {
   }
 
   logOrder(order: Order, change: OrderChange, by: ChangeOrigin): void {
-    this.records.push({ kind: 'order', order, change, entry: this.findEntry(order.petId), by })
+    const lines = order.lines.map(({ petId, quantity }) => {
+      const entry = this.findEntry(petId)
+      const stock = entry === undefined ? {} : { reserved: entry.reserved, available: availableOf(entry) }
+      return { petId, quantity, ...stock }
+    })
+    this.records.push({ kind: 'order', order, change, lines, by })
   }
 
   logCategory(category: Category, change: CategoryChange, by: ChangeOrigin): void {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { CATEGORY } from '../catalog/category.ts'
 import { PET } from '../catalog/pet.ts'
-import { AVAILABILITY, AVAILABLE, type Order, type OrderChange } from '../orders/order.ts'
+import { AVAILABILITY, AVAILABLE, ORDER, ORDER_CHANGES, ORDER_LINE } from '../orders/order.ts'
 import { type Fields, Int64, OneOf, Quantity, type RecordOf } from '../values/field.ts'
 import { HISTORY_ENTRY } from './history.ts'
 import { PetStatus } from './inventory.ts'
@@ -47,10 +47,30 @@ export const QUANTITY_EVENT = {
 }
 export type QuantityEvent = EventOf<'change', typeof QUANTITY_EVENT>
 
-/** An order was created or changed. If that changed a quantity, the QuantityEvent comes right before this event. */
-export type OrderEvent = EventBase &
-  Readonly<{ kind: 'order'; change: OrderChange; order: Order; at: number; keyId: string }> &
-  Partial<Pick<QuantityEvent, 'reserved' | 'available'>>
+/**
+ * An order was created or changed. The fields are those after the change. If that changed quantities, their events come right
+ * before this event. It says nothing about persons.
+ */
+export const ORDER_EVENT = {
+  change: OneOf(ORDER_CHANGES, { description: 'What happened to the order.' }),
+  orderId: ORDER.id,
+  state: ORDER.state,
+  reference: ORDER.reference,
+  metadata: ORDER.metadata,
+  at,
+  keyId,
+}
+
+/** A line of the order, and the stock of its pet after the change. */
+export const ORDER_EVENT_LINE = {
+  petId: ORDER_LINE.petId,
+  quantity: ORDER_LINE.quantity,
+  reserved: Type.Optional(AVAILABILITY.reserved),
+  available: Type.Optional(AVAILABLE),
+}
+export type OrderEventLine = RecordOf<typeof ORDER_EVENT_LINE>
+
+export type OrderEvent = EventOf<'order', typeof ORDER_EVENT> & { readonly lines: readonly OrderEventLine[] }
 
 /** A pet was added, or one of its fields other than the quantity changed. The fields are those after the change. */
 export const PET_EVENT = {
@@ -90,14 +110,17 @@ export interface RelistEvent extends EventBase {
   readonly kind: 'relist'
 }
 
-/** `undefined` for an event that is not about one pet: a change of a category, or a relist. */
+/**
+ * The pet by which events are kept in order: of an order, the first of its pets. `undefined` for a change of a category and for a
+ * relist.
+ */
 export function petIdOf(event: StockEvent): bigint | undefined {
   switch (event.kind) {
     case 'category':
     case 'relist':
       return undefined
     case 'order':
-      return event.order.petId
+      return event.lines[0]?.petId
     default:
       return event.petId
   }
@@ -123,7 +146,11 @@ export interface EventFilter {
 export function passesFilter(event: StockEvent, { kinds, petId }: EventFilter): boolean {
   if (event.kind === 'relist') return true
   const hasKind = kinds === undefined || kinds.includes(event.kind)
-  return hasKind && (petId === undefined || petIdOf(event) === petId)
+  return hasKind && (petId === undefined || isAbout(event, petId))
+}
+
+function isAbout(event: StockEvent, petId: bigint): boolean {
+  return event.kind === 'order' ? event.lines.some((line) => line.petId === petId) : petIdOf(event) === petId
 }
 
 /** Events after a cursor, in the order of their commits. */

@@ -26,7 +26,14 @@ export const COPIED_TABLES = {
     counted_at: 'integer',
     moved_at: 'integer',
   },
-  orders: { ...columnsOf(ORDER), customer_words: 'text' },
+  orders: { ...columnsOf(ORDER), hold_until: 'integer', customer_words: 'text' },
+  order_lines: {
+    order_id: 'integer',
+    pet_id: 'integer',
+    quantity: 'integer',
+    state: 'text',
+    hold_until: 'integer',
+  },
   log: {
     id: 'integer',
     kind: 'text',

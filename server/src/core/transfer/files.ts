@@ -57,6 +57,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   barcode: ['EAN', 'GTIN', 'UPC', 'Strichcode'],
   lowStockAt: ['minimum stock', 'reorder level', 'Mindestbestand', 'Meldebestand'],
   id: ['order id', 'order number', 'category id', 'Auftragsnummer', 'Bestellnummer', 'Kategorienummer'],
+  reference: ['order reference', 'receipt', 'Beleg', 'Belegnummer', 'Referenz'],
   shipDate: ['ship date', 'shipping date', 'Lieferdatum', 'Versanddatum'],
   complete: ['completed', 'erledigt', 'abgeschlossen'],
   customer: ['customer name', 'Kunde', 'Kundenname'],

@@ -8,7 +8,7 @@ import {
   nameTaken,
 } from '../catalog/category.ts'
 import type { PetUpsert, StockedPet } from '../catalog/pet.ts'
-import type { OrderRow } from '../orders/order.ts'
+import { type FileOrder, MAX_LINES_PER_ORDER, ORDER_ROW, type OrderRow } from '../orders/order.ts'
 import type { ChangeOrigin } from '../stock/change-origin.ts'
 import { type Command, type CommandOf, MAX_CHANGES, type OutcomeOf } from '../stock/command.ts'
 import { isSameRecord, withUpdate } from '../values/field.ts'
@@ -285,32 +285,72 @@ export async function planCategories(
   }
 }
 
+interface StagedOrder {
+  /** The line of its first row. */
+  readonly line: number
+  readonly order: FileOrder
+}
+
 /** The orders are decided in the order of their ids. */
 export async function planOrders(
   rows: readonly StagedRow<OrderRow>[],
   _store: unknown,
   { origin }: PlanOptions,
 ): Promise<ImportPlan> {
-  const lines = new UsedLines()
-  const refused = rows.flatMap(({ line, value }) => lines.use(line, 'order', value.id) ?? [])
-  const sorted = rows.toSorted((one, other) => compareIds(one.value.id, other.value.id))
+  const refused: RefusedLine[] = []
+  const orders: StagedOrder[] = []
+  for (const orderRows of Map.groupBy(rows, ({ value }) => value.id).values()) {
+    const order = toFileOrder(orderRows)
+    if ('reason' in order) refused.push(order)
+    else orders.push(order)
+  }
+  orders.sort((one, other) => compareIds(one.order.id, other.order.id))
   return {
     refused,
     total: rows.length,
     write: async (step) => {
       const failures: RefusedLine[] = []
       const counts = { added: 0, changed: 0, unchanged: 0 }
-      for (const part of chunks(sorted, MAX_CHANGES)) {
-        const commands = part.map(({ value }) => ({ type: 'import_order', order: value, ...origin }) as const)
-        for (const [index, result] of (await step(commands, part.length)).entries()) {
-          if (result.type === 'done') counts[result.change]++
-          const { line = 0 } = part[index] ?? {}
-          if (result.type === 'invalid_order') failures.push({ line, reason: result.reason })
+      for (const part of chunks(orders, MAX_CHANGES / MAX_LINES_PER_ORDER)) {
+        const commands = part.map(({ order }) => ({ type: 'import_order', order, ...origin }) as const)
+        const rowCount = part.reduce((sum, { order }) => sum + order.lines.length, 0)
+        for (const [index, result] of (await step(commands, rowCount)).entries()) {
+          const { line = 0, order } = part[index] ?? {}
+          if (result.type === 'done') counts[result.change] += order?.lines.length ?? 0
+          else failures.push({ line, reason: result.reason })
         }
       }
       return { ...counts, refused: failures }
     },
   }
+}
+
+/** The order of all rows with one id, or the reason why a row contradicts the first of them. */
+function toFileOrder(rows: readonly StagedRow<OrderRow>[]): StagedOrder | RefusedLine {
+  const lines = new UsedLines()
+  const [first] = rows
+  if (first === undefined) throw new Error('an order of a file has at least one row')
+  const { petId: _, quantity: __, ...fields } = first.value
+  for (const [index, { line, value }] of rows.entries()) {
+    if (index === MAX_LINES_PER_ORDER) {
+      return { line, reason: `order ${value.id} has more than ${MAX_LINES_PER_ORDER} lines` }
+    }
+    const repeated = lines.use(line, `order ${value.id} with pet`, value.petId)
+    if (repeated !== undefined) return repeated
+    const different = Object.keys(ORDER_FIELDS).find((name) => fieldOf(value, name) !== fieldOf(fields, name))
+    if (different !== undefined) {
+      const reason = `${different} of order ${value.id} differs from line ${first.line}; all rows of an order have the same`
+      return { line, reason }
+    }
+  }
+  const orderLines = rows.map(({ value: { petId, quantity } }) => ({ petId, quantity }))
+  return { line: first.line, order: { ...fields, lines: orderLines } }
+}
+
+const { petId: _petId, quantity: _quantity, ...ORDER_FIELDS } = ORDER_ROW
+
+function fieldOf(row: object, name: string): unknown {
+  return (row as Readonly<Record<string, unknown>>)[name]
 }
 
 /** A count of the shelf, as adjustments with the reason `counted`. */

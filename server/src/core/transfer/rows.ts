@@ -232,7 +232,7 @@ const CATEGORY_FILE = {
 }
 export const CATEGORY_ROW_KIND = rowKind<FileCategory>('category', 'categories', CATEGORY_FILE)
 
-export const ORDER_ROW_KIND = rowKind<OrderRow>('order', 'orders', ORDER_ROW)
+export const ORDER_ROW_KIND = rowKind<OrderRow>('order line', 'order lines', ORDER_ROW)
 
 /** The counted quantity of a pet, which its id or its barcode names. */
 export type FileCount = Pick<PetUpsert, 'id'> & { readonly barcode?: string; readonly quantity: number }

@@ -1,7 +1,13 @@
 import type { SQL } from 'bun'
+import { needsReleasedHolds, petsOfExpiredHolds, releaseOf } from '../../core/orders/expired-holds.ts'
 import type { OrderStore } from '../../core/orders/order-store.ts'
-import type { OrderChanges } from '../../core/orders/orders-draft.ts'
-import { type ResultsOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
+import { type OrderChanges, PetsNeeded } from '../../core/orders/orders-draft.ts'
+import {
+  type CommandOf,
+  type ResultsOf,
+  type SubmittedCommand,
+  typedResults,
+} from '../../core/stock/command.ts'
 import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   type Decision,
@@ -16,7 +22,13 @@ import { type CommitOptions, PetsLockedError, type StockStore } from '../../core
 import { ServiceError } from '../../core/values/errors.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
-import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
+import {
+  ANSWER_COLUMNS,
+  type AnswerMethods,
+  type AnswerRow,
+  answerValues,
+  toAnswers,
+} from '../idempotency.ts'
 import {
   ALL_ENTRIES,
   CHANGES_INVENTORY,
@@ -27,7 +39,6 @@ import {
   toItem,
   toLockedEntry,
 } from '../log-rows.ts'
-import { isExpiredSql } from '../order-rows.ts'
 import { orderTotalsCounter } from '../orders.ts'
 import { categoryStatements } from '../pets.ts'
 import {
@@ -54,7 +65,7 @@ import {
   updateSql,
 } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
-import { readOrders, skipImportedIds, toLockedOrders } from './orders.ts'
+import { findExpiredHolds, hasExpiredHolds, readOrders, skipImportedIds, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 import { lockWebhooks } from './webhooks.ts'
@@ -106,7 +117,7 @@ const BRIEF_LOCK_WAIT_MS = 400
 export function stockMethods(
   connection: Connection,
   clock: StoreClock,
-): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
+): Omit<StockStore, keyof AnswerMethods> & Pick<OrderStore, 'orderTotals'> {
   const totals = orderTotalsCounter()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.lossCount].join('@')
@@ -193,7 +204,10 @@ export function stockMethods(
 /** The part of a connection that runs the transaction of a commit. */
 export type Transact = Pick<Connection, 'readThenWrite' | 'statementTimeoutMs'>
 
-/** Decides the commands and writes the decision. Calls `onWritten` for each transaction that this takes. */
+/**
+ * Decides the commands and writes the decision. Expired holds of their pets are released first, in commits of their own. Calls
+ * `onWritten` for each transaction that this takes.
+ */
 export async function decideUntilDone(
   transact: Transact,
   clock: StoreClock,
@@ -201,36 +215,65 @@ export async function decideUntilDone(
   options: CommitOptions = {},
   onWritten: (orders: OrderChanges | undefined) => void = () => {},
 ): Promise<Decision> {
-  let readsOrders = needsSection(commands, 'orders')
+  const petIds = new Set(petIdsOf(commands))
   for (;;) {
-    const decision = await decideAndWrite(transact, clock, commands, readsOrders, options)
-    if (decision === 'expired_holds') {
-      readsOrders = true
-      continue
+    const attempt = await decideAndWrite(transact, clock, commands, petIds, options)
+    switch (attempt.type) {
+      case 'decided':
+        onWritten(attempt.decision.orders)
+        return attempt.decision
+      case 'pets_needed':
+        for (const petId of attempt.petIds) petIds.add(petId)
+        break
+      case 'expired_holds':
+        await releaseHolds(attempt, options, (release, lockOptions) =>
+          decideUntilDone(transact, clock, [release], lockOptions, onWritten),
+        )
+        break
+      case 'clock_jumped':
+        break
     }
-    if (decision === 'clock_jumped') continue
-    onWritten(decision.orders)
-    // If there were too many expired holds, only some of them were released. The next attempt decides the commands.
-    if (!decision.isPostponed) return decision
   }
 }
 
-/** Why nothing was decided: the caller has to try again, if there are expired holds with the orders. */
-type Retry = 'expired_holds' | 'clock_jumped'
+/** Another pet of a hold may be locked. Then its own pets are as good as locked. */
+async function releaseHolds(
+  { petIds, release }: Extract<Attempt, { type: 'expired_holds' }>,
+  { lockWait }: CommitOptions,
+  decideRelease: (release: CommandOf<'release_holds'>, options: CommitOptions) => Promise<unknown>,
+): Promise<void> {
+  try {
+    await decideRelease(release, lockWait === undefined ? {} : { lockWait })
+  } catch (error) {
+    if (lockWait !== 'brief' || !hasState(error, LOCK_TIMEOUT)) throw error
+    throw new PetsLockedError(new Set(petIds), { cause: error })
+  }
+}
 
 /**
- * If a pet has expired holds but the orders were not read, returns `expired_holds` and changes nothing, except that
- * `lockIdempotencyKeys` has inserted an empty row for each new idempotency key. A commit that changes a pet also releases its
- * expired holds, so the caller has to try again and read the orders. If the clock of the database has just jumped, returns
- * `clock_jumped`: the holds may not have expired.
+ * What became of commands. Unless they were decided, nothing was changed, except that `lockIdempotencyKeys` has inserted an empty
+ * row for each new idempotency key.
  */
+type Attempt =
+  | { readonly type: 'decided'; readonly decision: Decision }
+  /** These pets have expired holds, which have to be released first. */
+  | {
+      readonly type: 'expired_holds'
+      readonly petIds: readonly bigint[]
+      readonly release: CommandOf<'release_holds'>
+    }
+  /** Orders of the commands have these pets, too, which have to be locked. */
+  | { readonly type: 'pets_needed'; readonly petIds: readonly bigint[] }
+  /** The clock of the database has just jumped, so the holds may not have expired. */
+  | { readonly type: 'clock_jumped' }
+
 async function decideAndWrite(
   transact: Transact,
   clock: StoreClock,
   commands: readonly SubmittedCommand[],
-  readsOrders: boolean,
+  petIds: ReadonlySet<bigint>,
   { lockWait, onLocked }: CommitOptions,
-): Promise<Decision | Retry> {
+): Promise<Attempt> {
   const keys = idempotencyKeysOf(commands)
   const readsCatalog = needsSection(commands, 'catalog')
   const readsWebhooks = needsSection(commands, 'webhooks')
@@ -240,52 +283,63 @@ async function decideAndWrite(
     lockWait === 'brief'
       ? BRIEF_LOCK_WAIT_MS
       : Math.floor((LOCK_WAIT_SHARE * transact.statementTimeoutMs) / lockCount)
-  const { outcome } = await transact.readThenWrite(
+  const { attempt } = await transact.readThenWrite(
     'durable',
-    async (sql): Promise<DecidedCommit> => {
+    async (sql): Promise<AttemptedCommit> => {
       // Every commit takes its locks in the same order, which prevents deadlocks: the catalogue, then idempotency keys, then
       // pets, then webhooks. A commit that waits for a key has not locked a pet yet, so the commit that holds the key can lock
       // its pets. Orders are read once their pets are locked.
       const [, answerRows, petRows, [logId], orderRows, storedCatalog, webhooks] = await Promise.all([
         readsCatalog ? lockCatalog(sql, commands) : undefined,
         keys.length === 0 ? [] : lockIdempotencyKeys(sql, keys),
-        lockPets(sql, commands, clock),
+        lockPets(sql, [...petIds], clock),
         takeLogId(sql),
-        readsOrders ? readOrders(sql, commands, clock) : undefined,
+        needsSection(commands, 'orders') ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
         readsWebhooks ? lockWebhooks(sql) : undefined,
         skipImportedIds(sql, commands),
       ])
-      if (!readsOrders && petRows.some((row) => row.has_expired_holds)) return { outcome: 'expired_holds' }
+      const orders = orderRows && toLockedOrders(orderRows, petIds)
+      if (orders !== undefined && !clock.isCredible(orders.now)) return { attempt: { type: 'clock_jumped' } }
+      const heldPets = petRows.filter((row) => row.has_expired_holds).map((row) => row.pet_id)
+      // A hold can expire while the commit waits for a lock, after its pets were looked at.
+      if (orders !== undefined) heldPets.push(...petsOfExpiredHolds(orders))
+      if (heldPets.length > 0 && needsReleasedHolds(commands)) {
+        const holds = await findExpiredHolds(sql, heldPets, clock)
+        const release = releaseOf(holds, commands[0]?.at ?? 0)
+        return { attempt: { type: 'expired_holds', petIds: heldPets, release } }
+      }
       onLocked?.()
       const entries = new Map(petRows.map((row) => [row.pet_id, toLockedEntry(row)]))
-      const isLocked = (petId: bigint) => entries.has(petId)
-      const orders = orderRows && toLockedOrders(orderRows, isLocked)
-      if (orders !== undefined && !clock.isCredible(orders.now)) return { outcome: 'clock_jumped' }
       const locked = {
         firstLogId: logId?.id ?? 1n,
         answers: toAnswers(answerRows),
         orders,
-        catalog: storedCatalog && onlyLockedPets(storedCatalog, isLocked),
+        catalog: storedCatalog && onlyLockedPets(storedCatalog, (petId) => entries.has(petId)),
         webhooks,
       }
       const deciding = decideWithFacts(DIALECT, (facts) => decide(commands, entries, { ...locked, facts }))
-      let step = deciding.next()
-      while (!step.done) {
-        const { text, values } = step.value
-        step = deciding.next(await sql.unsafe(text, values.map(toParameter)))
+      try {
+        let step = deciding.next()
+        while (!step.done) {
+          const { text, values } = step.value
+          step = deciding.next(await sql.unsafe(text, values.map(toParameter)))
+        }
+        return { attempt: { type: 'decided', decision: step.value }, firstLogId: locked.firstLogId }
+      } catch (error) {
+        if (!(error instanceof PetsNeeded)) throw error
+        return { attempt: { type: 'pets_needed', petIds: error.petIds } }
       }
-      return { outcome: step.value, firstLogId: locked.firstLogId }
     },
     (sql, commit) => (commit.firstLogId === undefined ? undefined : runAll(sql, commitStatements(commit))),
     { maxLockWaitMs },
   )
-  return outcome
+  return attempt
 }
 
-type DecidedCommit =
-  | { readonly outcome: Decision; readonly firstLogId: bigint }
-  | { readonly outcome: Retry; readonly firstLogId?: undefined }
+type AttemptedCommit =
+  | { readonly attempt: Extract<Attempt, { type: 'decided' }>; readonly firstLogId: bigint }
+  | { readonly attempt: Attempt; readonly firstLogId?: undefined }
 
 /** Must run after the pets are locked, so that the log ids of a pet are in the order of its changes. */
 export function takeLogId(sql: SQL) {
@@ -293,14 +347,14 @@ export function takeLogId(sql: SQL) {
 }
 
 function commitStatements({
-  outcome,
+  attempt: { decision },
   firstLogId,
-}: Extract<DecidedCommit, { firstLogId: bigint }>): Statement[] {
-  const { answers, webhooks } = outcome
+}: Extract<AttemptedCommit, { firstLogId: bigint }>): Statement[] {
+  const { answers, webhooks } = decision
   return [
     ...(answers.length > 0 ? [answersStatement(answers)] : []),
     ...(webhooks === undefined ? [] : webhookStatements(webhooks)),
-    ...decisionStatements(outcome, firstLogId),
+    ...decisionStatements(decision, firstLogId),
   ]
 }
 
@@ -363,14 +417,12 @@ const CHANGED_SINCE = `
   LEFT JOIN stock ON stock.pet_id = each.pet_id`
 
 const LOCK_PETS = `
-  SELECT ${LOCKED_SELECT_LIST}, reserved > 0 AND EXISTS (
-    SELECT FROM orders WHERE orders.pet_id = stock.pet_id AND ${isExpiredSql(`(SELECT ${storeTimeSql('$2')})`)}
-  ) AS has_expired_holds FROM stock
+  SELECT ${LOCKED_SELECT_LIST}, ${hasExpiredHolds(`(SELECT ${storeTimeSql('$2')})`)} AS has_expired_holds FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
 
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
-function lockPets(sql: SQL, commands: readonly SubmittedCommand[], clock: StoreClock) {
-  return sql.unsafe<PetRow[]>(LOCK_PETS, [idArray(petIdsOf(commands)), clock.processTime()]).execute()
+function lockPets(sql: SQL, petIds: readonly bigint[], clock: StoreClock) {
+  return sql.unsafe<PetRow[]>(LOCK_PETS, [idArray(petIds), clock.processTime()]).execute()
 }
 
 /** Whether an import of any process holds its locks. */

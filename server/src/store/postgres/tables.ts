@@ -28,6 +28,7 @@ const TERMS: TableTerms = {
   plainTable: '',
   keyedTable: '',
   hotTable: 'WITH (fillfactor = 50)',
+  json: { of: (text) => `CAST(${text} AS json)`, object: 'json_build_object', array: 'json_build_array' },
 }
 
 /** Functions that give log rows their places. */
@@ -144,7 +145,7 @@ export const TABLES = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
 
-  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
+  -- The units on the shelf and how many of them orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table. Each page has free space, so that an update stays in
   -- its page and does not write to the indexes.
   CREATE TABLE stock (
@@ -186,7 +187,7 @@ export const TABLES = `
     -- The reason that the caller gave.
     reason    text,
     reference text,
-    -- The order, pet or category after the change, as JSON. In the first row of an adjustment: its note and its number of rows.
+    -- The order without personal data, pet or category after the change, as JSON. In the first row of an adjustment: its note and its number of rows.
     detail    text,
     -- The adjustment that the row is a line of: the id of its first row. Its rows follow each other.
     document  bigint,
@@ -199,7 +200,7 @@ export const TABLES = `
     effect    text,
     -- The reserved units of the pet after the change.
     reserved  bigint,
-    -- The order that the adjustment completed, and the adjustment that it reverses.
+    -- The order that the row is about, and the adjustment that it reverses.
     order_id  bigint,
     reverses  bigint
   );

@@ -28,10 +28,12 @@ export function importMethods(
         const result = await session.writeInTransaction(() =>
           work(async (commands) => {
             for (;;) {
-              const { isPostponed, results } = decideAndWrite(commands, session.logEnd().position + 1n)
+              const firstLogId = session.logEnd().position + 1n
+              const attempt = decideAndWrite(commands, firstLogId)
+              if (attempt.type === 'expired_holds') decideAndWrite([attempt.release], firstLogId)
               if (++stepCount % STEPS_PER_FLUSH === 0) await session.flushWritten()
               await new Promise((resume) => setImmediate(resume))
-              if (!isPostponed) return results
+              if (attempt.type === 'decided') return attempt.decision.results
             }
           }),
         )

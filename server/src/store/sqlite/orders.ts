@@ -1,9 +1,17 @@
 import type { Database } from 'bun:sqlite'
-import type { Order } from '../../core/orders/order.ts'
-import { type LockedOrders, MAX_EXPIRED_HOLDS } from '../../core/orders/orders-draft.ts'
+import { MAX_HOLDS_PER_RELEASE } from '../../core/orders/expired-holds.ts'
+import type { OrderPets } from '../../core/orders/order-store.ts'
+import type { LockedOrders } from '../../core/orders/orders-draft.ts'
 import type { Command } from '../../core/stock/command.ts'
 import { newOrderCountOf, orderIdsOf } from '../../core/stock/command-table.ts'
-import { isExpiredSql, ORDER_SELECT_LIST, type OrderTableRow, toOrder } from '../order-rows.ts'
+import {
+  ORDER_PETS,
+  ORDER_SELECT_LIST,
+  type OrderPetsRow,
+  type OrderTableRow,
+  toOrder,
+  toOrderPets,
+} from '../order-rows.ts'
 import { findAll, idGenerator } from './dialect.ts'
 
 /** Reads orders inside a commit. */
@@ -11,28 +19,32 @@ export function orderReader(database: Database) {
   const findOrder = database.query<OrderTableRow, [bigint]>(
     `SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ?`,
   )
-  const findExpiredHolds = database.query<OrderTableRow, [bigint, number, number]>(
-    `SELECT ${ORDER_SELECT_LIST} FROM orders INDEXED BY orders_held WHERE pet_id = ? AND ${isExpiredSql('?')} LIMIT ?`,
+  const findExpiredHolds = database.query<OrderPetsRow, [bigint, number]>(
+    `SELECT ${ORDER_PETS} FROM orders WHERE id IN (
+      SELECT order_id FROM order_lines INDEXED BY order_lines_held WHERE pet_id = ? AND hold_until <= ?
+      LIMIT ${MAX_HOLDS_PER_RELEASE})`,
   )
   const findAnyExpiredHold = database.query<{ id: bigint }, [number]>(
-    `SELECT id FROM orders INDEXED BY orders_by_expiry WHERE ${isExpiredSql('?')} LIMIT 1`,
+    'SELECT id FROM orders INDEXED BY orders_by_hold WHERE hold_until <= ? LIMIT 1',
   )
   const orderIdGenerator = idGenerator(database, 'orders')
 
   return {
-    /** `petIds` are the existing pets that the commands name. */
-    read: (commands: readonly Command[], petIds: Iterable<bigint>, now: number): LockedOrders => {
-      const expiredHolds: Order[] = []
-      // Usually no hold has expired, and then one query for all pets is enough.
-      const petsToCheck = findAnyExpiredHold.get(now) === null ? [] : petIds
-      for (const petId of petsToCheck) {
-        if (expiredHolds.length >= MAX_EXPIRED_HOLDS) break
-        for (const row of findExpiredHolds.all(petId, now, MAX_EXPIRED_HOLDS - expiredHolds.length)) {
-          expiredHolds.push(toOrder(row))
-        }
-      }
+    /** The pets are locked: a file has one writer at a time. */
+    read: (commands: readonly Command[], petIds: ReadonlySet<bigint>, now: number): LockedOrders => {
       const orders = findAll(orderIdsOf(commands), findOrder, (row) => toOrder(row))
-      return { now, orders, expiredHolds, newIds: orderIdGenerator.findUnused(newOrderCountOf(commands)) }
+      return { now, petIds, orders, newIds: orderIdGenerator.findUnused(newOrderCountOf(commands)) }
+    },
+
+    /** Expired holds of one of the pets that are not released yet. */
+    expiredHolds: (petIds: Iterable<bigint>, now: number): OrderPets[] => {
+      // Usually no hold has expired, and then one query for all pets is enough.
+      if (findAnyExpiredHold.get(now) === null) return []
+      for (const petId of petIds) {
+        const rows = findExpiredHolds.all(petId, now)
+        if (rows.length > 0) return rows.map(toOrderPets)
+      }
+      return []
     },
 
     advanceIds: orderIdGenerator.advance,

@@ -11,6 +11,7 @@ const TERMS: TableTerms = {
   plainTable: 'STRICT',
   keyedTable: 'STRICT, WITHOUT ROWID',
   hotTable: 'STRICT',
+  json: { of: (text) => text, object: 'json_object', array: 'json_array' },
 }
 
 const APPEND_ONLY = `
@@ -33,7 +34,7 @@ export const TABLES = `
   CREATE UNIQUE INDEX pets_by_barcode ON pets (barcode) WHERE barcode IS NOT NULL;
   CREATE INDEX pets_by_category ON pets (category_id, id);
 
-  -- The units on the shelf and how many of them open orders reserve, correct at every commit. The status is in this table
+  -- The units on the shelf and how many of them orders reserve, correct at every commit. The status is in this table
   -- and not in pets, so that listing the stock reads one narrow table.
   CREATE TABLE stock (
     pet_id      INTEGER PRIMARY KEY REFERENCES pets (id) ON DELETE CASCADE,
@@ -70,7 +71,7 @@ export const TABLES = `
     -- The reason that the caller gave.
     reason    TEXT,
     reference TEXT,
-    -- The order, pet or category after the change, as JSON. In the first row of an adjustment: its note and its number of rows.
+    -- The order without personal data, pet or category after the change, as JSON. In the first row of an adjustment: its note and its number of rows.
     detail    TEXT,
     -- The adjustment that the row is a line of: the id of its first row. Its rows follow each other.
     document  INTEGER,
@@ -83,7 +84,7 @@ export const TABLES = `
     effect    TEXT,
     -- The reserved units of the pet after the change.
     reserved  INTEGER,
-    -- The order that the adjustment completed, and the adjustment that it reverses.
+    -- The order that the row is about, and the adjustment that it reverses.
     order_id  INTEGER,
     reverses  INTEGER
   ) STRICT;

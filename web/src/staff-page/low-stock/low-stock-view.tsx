@@ -30,7 +30,7 @@ const editedOrdersOf = perSession(() => new Observable<ReadonlyMap<bigint, strin
 /** Pets that are low by their own threshold or that of their category, with the amounts to reorder. */
 export function LowStockView() {
   const session = useSession()
-  const { client, feed, stock, openOrders, categories } = session
+  const { client, feed, stock, categories } = session
   const categoryList = useReadable(categories)
   const mayChange = useMayChange('pets')
   const [categoryId, setCategoryId] = useState<bigint>()
@@ -46,14 +46,13 @@ export function LowStockView() {
   const { since = '', completeSince = '' } = report ?? {}
   const edited = editedOrdersOf(session)
   const orders = useReadable(edited)
-  const hasReserved = useReadable(openOrders) === 'ready'
   useStock()
 
   const lineOf = (row: SearchRow) => {
     // The stock is newer than the list: an order changes it without an event of its pet.
     const live = stock.find(row.petId)
     const quantity = live?.quantity ?? row.quantity
-    const reserved = live !== undefined && hasReserved ? live.reserved : row.reserved
+    const reserved = live?.reserved ?? row.reserved
     const free = freeUnits({ quantity, reserved })
     const soldPerDay = pace.get(row.petId) ?? 0
     const text = orders.get(row.petId) ?? String(suggestedOrder(free, row.lowStockAt, soldPerDay))

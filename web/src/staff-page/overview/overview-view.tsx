@@ -3,7 +3,8 @@ import { useMemo } from 'preact/compat'
 import { useLiveValue } from '../data/live-value.ts'
 import { type DayFigures, type DaySpan, lastDays, useMovements } from '../data/movements.ts'
 import { useReadable } from '../data/observable.ts'
-import { itemWords } from '../data/orders/order-words.ts'
+import { OPEN_ORDERS } from '../data/orders/order-search.ts'
+import { linesWords } from '../data/orders/order-words.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Card } from '../ui/card.tsx'
 import { BarList } from '../ui/charts/bar-list.tsx'
@@ -206,7 +207,7 @@ interface OrdersCardProps {
 
 /** Overdue orders, then orders of today, then holds that expire soon. */
 function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
-  const { stock } = useSession()
+  const { stock, orderFilter } = useSession()
   const { overdue, dueToday, expiring } = due
   const count = overdue.length + dueToday.length + expiring.length
   const rows: readonly (readonly [Order, string, string])[] = [
@@ -220,8 +221,12 @@ function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
       <ol aria-label="Orders that need you">
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
           <li key={`${words} ${order.id}`} className="list-row list-row--flush overview__row">
-            <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
-              {itemWords(order, stock.nameOf(order.petId))}
+            <a
+              className="list-row__name"
+              href={href({ view: 'orders' })}
+              onClick={() => orderFilter.set({ ...OPEN_ORDERS, query: String(order.id) })}
+            >
+              {linesWords(order.lines, (petId) => stock.nameOf(petId))}
             </a>
             <span className={`badge badge--${tone}`}>{words}</span>
             <span className="muted small">

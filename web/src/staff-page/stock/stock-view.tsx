@@ -27,7 +27,6 @@ const SKELETON_ROWS = 12
 export function StockView() {
   const session = useSession()
   const stock = useStock()
-  const openOrders = useReadable(session.openOrders)
   const mayChange = useMayChange('stock')
   const isPrinting = usePrinting()
   const size = useTableSize(isPrinting)
@@ -68,9 +67,6 @@ export function StockView() {
         <p className="muted number" role="status">
           {isLoading ? 'Loading' : words}
         </p>
-        {openOrders === 'too many' && (
-          <p className="muted">Many orders are open: “Free” may be out of date. A pet’s page is exact.</p>
-        )}
         {isPrinting && <p>{new Date().toLocaleString('en-GB')}</p>}
         {size !== 'wide' && <SortChoice table={table} />}
       </div>

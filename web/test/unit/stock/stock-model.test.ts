@@ -62,16 +62,16 @@ test('a store that is loaded completely loses the pets that are gone, and a larg
   expect(model.get().rows).toHaveLength(2)
 })
 
-test('reserved units come with the row until the open orders are known', () => {
+test('reserved units come with searches and events, and stay if something else changes', () => {
   const model = new StockModel()
-  model.take([{ petId: 1n, quantity: 6, status: 'available', reserved: 2 }])
-  model.reserve(1n, 5)
-  expect(model.find(1n)?.reserved).toBe(2)
-  model.replaceReserved(new Map([[1n, 3]]))
-  model.take([{ petId: 1n, quantity: 6, status: 'available', reserved: 2 }])
-  expect(model.find(1n)?.reserved).toBe(3)
-  model.reserve(1n, -3)
-  expect(model.find(1n)?.reserved).toBe(0)
+  model.take([{ petId: 1n, name: 'Biscuit', quantity: 6, status: 'available', reserved: 2 }])
+  model.apply({ petId: 1n, quantity: 5, status: 'available' }, false)
+  expect(model.find(1n)).toMatchObject({ quantity: 5, reserved: 2 })
+  model.setReserved(1n, 3)
+  model.setReserved(1n, undefined)
+  model.setReserved(2n, 1)
+  expect(model.find(1n)).toMatchObject({ name: 'Biscuit', quantity: 5, reserved: 3 })
+  expect(model.find(2n)).toBeUndefined()
 })
 
 test('a change by others is marked, and a change of quantity leaves the structure as it is', async () => {

@@ -5,21 +5,11 @@ import { join } from 'node:path'
 import { restoreSqlite } from '../../../src/store/sqlite/backup.ts'
 import { serve } from '../../cli/running-petstore.ts'
 import { stockUp } from '../../postgres/shop.ts'
-import { until } from '../../support/until.ts'
-import { fillDisk, mountSmallDisk, unmount } from '../disk/full-disk.ts'
 
-const CALLERS = 16
-const FULL_FOLDER_MEGABYTES = 1_000
+export const CALLERS = 16
 const PET_IDS = Array.from({ length: CALLERS }, (_, index) => index + 1)
 /** What the loss of the disk may cost. */
 export const MAX_LOSS_MS = 1_000
-
-/** A program that delays each flush of the backup by 50 ms. The database flushes with fdatasync. */
-export const SLOW_FLUSHES = [
-  'strace',
-  ...['-f', '--seccomp-bpf', '-qq', '-o', '/dev/null'],
-  ...['-e', 'trace=fsync', '-e', 'inject=fsync:delay_enter=50000'],
-]
 
 interface AcknowledgedUpdate {
   readonly petId: number
@@ -155,7 +145,7 @@ function childrenOf(pid: number): number[] {
   return text.split(' ').flatMap((child) => (child === '' ? [] : [Number(child)]))
 }
 
-function stockOf(path: string): Map<number, number> {
+export function stockOf(path: string): Map<number, number> {
   const database = new Database(path, { readonly: true })
   try {
     const rows = database
@@ -164,109 +154,5 @@ function stockOf(path: string): Map<number, number> {
     return new Map(rows.map(({ pet_id, quantity }) => [pet_id, quantity]))
   } finally {
     database.close()
-  }
-}
-
-interface Change {
-  readonly id: number
-  readonly pet_id: number
-  readonly after: number
-  readonly at: number
-}
-
-export function changesOf(path: string): Change[] {
-  const database = new Database(path, { readonly: true })
-  try {
-    return database
-      .query<Change, []>("SELECT id, pet_id, after, at FROM log WHERE kind = 'change' ORDER BY id")
-      .all()
-  } finally {
-    database.close()
-  }
-}
-
-/** How the restored database differs from what all changes of the shop say about a moment. */
-export function differencesAt(restored: string, all: readonly Change[], at: number): string[] {
-  const restoredChanges = changesOf(restored)
-  const lastId = restoredChanges.at(-1)?.id ?? 0
-  const made = all.filter(({ id }) => id <= lastId)
-  const differences: string[] = []
-  const late = made.filter((change) => change.at > at)
-  if (late.length > 0) differences.push(`${late.length} changes are later than the moment`)
-  // A commit has at most one change of each caller. It is restored as a whole or not at all.
-  const next = all.filter(({ id }) => id > lastId).slice(0, CALLERS)
-  if (next.length > 0 && next.every((change) => change.at <= at)) differences.push('a commit is missing')
-  const expected = new Map(made.map(({ pet_id, after }) => [pet_id, after]))
-  for (const [petId, quantity] of stockOf(restored)) {
-    if (quantity !== (expected.get(petId) ?? 0)) {
-      differences.push(`pet ${petId} has ${quantity}, not ${expected.get(petId) ?? 0}`)
-    }
-  }
-  return differences
-}
-
-export interface RoundOptions {
-  readonly isKilledFirst: boolean
-  readonly ms: number
-  readonly through?: readonly string[]
-  readonly random: () => number
-}
-
-export interface RoundResult {
-  readonly lossMs: number
-  readonly updates: number
-  readonly violations: readonly string[]
-}
-
-/** Updates from 16 callers, the loss of the database, a restore, and three restores of earlier moments. */
-export async function runRound({ isKilledFirst, ms, through, random }: RoundOptions): Promise<RoundResult> {
-  const shop = await DoomedShop.open(() => {}, through)
-  try {
-    await until(() => shop.hasSnapshot())
-    const startedAt = Date.now()
-    const updating = shop.update()
-    await Bun.sleep(ms)
-    const lostAt = await shop.lose({ isKilledFirst })
-    await updating
-    shop.restore()
-    const lossMs = shop.lossMs(lostAt)
-    const violations = lossMs > MAX_LOSS_MS ? [`an update from ${Math.round(lossMs)} ms before was lost`] : []
-    const all = changesOf(shop.restored)
-    for (let moment = 0; moment < 3; moment++) {
-      const at = startedAt + Math.floor(random() * ms)
-      shop.restore(at)
-      violations.push(...differencesAt(shop.restored, all, at))
-    }
-    return { lossMs, updates: shop.acknowledged.length, violations }
-  } finally {
-    shop.closeForCallers()
-    shop.remove()
-  }
-}
-
-/** The folder is full for a time, during which the service goes on. After it has recovered, the database is lost. */
-export async function runFullFolderRound(fullMs: number): Promise<RoundResult> {
-  const shop = await DoomedShop.open((folder) => mountSmallDisk(folder, FULL_FOLDER_MEGABYTES))
-  try {
-    await until(() => shop.hasSnapshot())
-    shop.pauseMs = 20
-    const updating = shop.update()
-    const filler = fillDisk(shop.backup)
-    await Bun.sleep(fullMs)
-    const updates = shop.acknowledged.length
-    filler.free()
-    await Bun.sleep(MAX_LOSS_MS)
-    await until(async () => (await shop.readiness()).warnings === undefined)
-    const lostAt = await shop.lose({ isKilledFirst: true })
-    await updating
-    shop.restore()
-    const lossMs = shop.lossMs(lostAt)
-    const violations = lossMs > MAX_LOSS_MS ? [`an update from ${Math.round(lossMs)} ms before was lost`] : []
-    if (updates === 0) violations.push('no update while the folder was full')
-    return { lossMs, updates: shop.acknowledged.length, violations }
-  } finally {
-    shop.closeForCallers()
-    unmount(shop.backup)
-    shop.remove()
   }
 }
