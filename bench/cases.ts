@@ -6,6 +6,8 @@ export type Load =
   | { readonly kind: 'adjustments'; readonly changes: number }
   /** Of one unit each, of all pets or of pet 1 alone. */
   | { readonly kind: 'orders'; readonly onePet: boolean }
+  /** Orders of three pets, drawn at random. */
+  | { readonly kind: 'baskets' }
   /** A flood of requests that are answered with 401. */
   | { readonly kind: 'unknown-key' }
 
@@ -43,13 +45,23 @@ const WRITES_WARM_UP_MS = 3_000
 const COMMIT_DELAY_MS = 3
 
 const UPDATES: Load = { kind: 'updates', readPercent: 0 }
-const ORDERS: Load = { kind: 'orders', onePet: false }
+/** The loads on several instances, by the titles of their cases. */
+const SHARED_LOADS = {
+  updates: UPDATES,
+  orders: { kind: 'orders', onePet: false },
+  'orders of one pet': { kind: 'orders', onePet: true },
+  'orders of 3 lines': { kind: 'baskets' },
+} as const satisfies Record<string, Load>
 
 /** In the order of the report. */
 export const CASES: readonly Case[] = [
   ...lists(sqlite),
   onSqlite('updates', 'updates, 64 connections', { load: UPDATES, rounds: 6, goal: 4.5 }),
   onSqlite('updates-one-connection', 'updates, 1 connection', { load: UPDATES, connections: 1, goal: 1 }),
+  onSqlite('adjustments-20', 'adjustments of 20 pets, 64 connections', {
+    load: { kind: 'adjustments', changes: 20 },
+    goal: 4,
+  }),
   onSqlite('adjustments', 'adjustments of 100 pets, 64 connections', {
     load: { kind: 'adjustments', changes: 100 },
     goal: 10,
@@ -61,7 +73,8 @@ export const CASES: readonly Case[] = [
     rounds: 3,
     goal: 10,
   }),
-  onSqlite('orders', 'orders, 64 connections', { load: ORDERS, goal: 4 }),
+  onSqlite('orders', 'orders, 64 connections', { load: SHARED_LOADS.orders, goal: 4 }),
+  onSqlite('baskets', 'orders of 3 lines, 64 connections', { load: { kind: 'baskets' }, goal: 4 }),
   onSqlite('unknown-key', '401 flood, an unknown key', { load: { kind: 'unknown-key' }, rounds: 2, goal: 1 }),
   ...lists(postgres),
   ...[0, COMMIT_DELAY_MS].flatMap((commitDelayMs) =>
@@ -72,6 +85,9 @@ export const CASES: readonly Case[] = [
   severalInstances('orders', { instances: 1 }),
   severalInstances('orders', { instances: 2 }),
   severalInstances('orders of one pet', { instances: 2 }),
+  ...[0, COMMIT_DELAY_MS].flatMap((commitDelayMs) =>
+    [1, 2, 4].map((instances) => severalInstances('orders of 3 lines', { instances, commitDelayMs })),
+  ),
 ]
 
 /** The cases of a store run together: lists before updates, and orders last. */
@@ -126,7 +142,7 @@ function onSqlite(name: string, title: string, options: Partial<Case> & { readon
 
 /** Instances, PostgreSQL and wrk share two cores. */
 function severalInstances(
-  title: 'updates' | 'orders' | 'orders of one pet',
+  title: keyof typeof SHARED_LOADS,
   { instances = 1, callers = 64, commitDelayMs = 0 },
 ): Case {
   const suffix = title === 'updates' ? '' : `-${title.replaceAll(' ', '-')}`
@@ -136,12 +152,12 @@ function severalInstances(
     name: `instances-${instances}-${callers}${commitDelayMs === 0 ? '' : '-delayed'}${suffix}`,
     title: `${title}, PostgreSQL, ${count}, ${callers} callers${delay}`,
     store: { database: 'postgres', pets: 10_000, instances, cores: BOTH_CORES },
-    load: title === 'updates' ? UPDATES : { kind: 'orders', onePet: title === 'orders of one pet' },
+    load: SHARED_LOADS[title],
     connections: callers,
     seconds: 3,
     rounds: 2,
     warmUpMs: LIST_WARM_UP_MS,
     commitDelayMs,
-    goal: title === 'updates' && callers === 64 ? 1.5 : 2,
+    goal: (title === 'updates' && callers === 64) || title === 'orders of 3 lines' ? 1.5 : 2,
   }
 }

@@ -34,6 +34,7 @@ export async function checkLoad({ target, running, plan }: Entrant): Promise<voi
     case 'adjustments':
       return checkAdjustments(target, running)
     case 'orders':
+    case 'baskets':
       return checkOrders(target, running)
     case 'unknown-key': {
       const response = await send(running, 'GET', LIST_PATH, { secret: running.secrets.unknown })
@@ -47,8 +48,13 @@ export async function checkLoad({ target, running, plan }: Entrant): Promise<voi
 async function checkUpdate(target: Target, running: RunningTarget): Promise<void> {
   const response = await send(running, 'PATCH', `${LIST_PATH}/1`, { body: '{"quantity":1234}' })
   const body = JSON.stringify(await response.json())
-  if (response.status === 200 && body === '{"petId":1,"quantity":1234,"status":"available"}') return
-  throw new WrongResponse(`${target.name} answers an update with ${response.status} ${body}`)
+  if (response.status !== 200 || body !== '{"petId":1,"quantity":1234,"status":"available"}') {
+    throw new WrongResponse(`${target.name} answers an update with ${response.status} ${body}`)
+  }
+  const history = await send(running, 'GET', `${LIST_PATH}/1/history`)
+  const [latest] = (await history.json()) as readonly { readonly after?: unknown }[]
+  if (latest?.after === 1234) return
+  throw new WrongResponse(`${target.name} has ${JSON.stringify(latest)} as the latest history of a pet`)
 }
 
 /** An adjustment changes all of its pets or none. */
@@ -58,42 +64,70 @@ async function checkAdjustments(target: Target, running: RunningTarget): Promise
     ['{"petId":1,"delta":1},{"petId":987654321,"delta":1}', '404'],
     ['{"petId":1,"delta":1.5}', '400'],
     ['{"petId":1,"delta":-99999}', '409'],
-    ['{"petId":1,"delta":-4}', '200 {"items":[{"petId":1,"quantity":1230,"status":"available"}]}'],
+    ['{"petId":1,"delta":-4}', '200 [{"petId":1,"quantity":1230,"status":"available"}]'],
   ]
   for (const [changes, wanted] of expected) {
     const body = `{"reason":"received","changes":[${changes}]}`
     const response = await send(running, 'POST', `${LIST_PATH}/adjustments`, { body })
-    const content = JSON.stringify(await response.json())
-    const got = response.ok ? `${response.status} ${content}` : String(response.status)
+    const { items } = (await response.json()) as { readonly items?: unknown }
+    const got = response.ok ? `${response.status} ${JSON.stringify(items)}` : String(response.status)
     if (got !== wanted) throw new WrongResponse(`${target.name} answers ${body} with ${got}, not ${wanted}`)
   }
 }
 
-/** Leaves pet 1 with more units than any load orders. */
+/** Leaves pets 1 and 2 with more units than any load orders. */
 async function checkOrders(target: Target, running: RunningTarget): Promise<void> {
-  const order = (quantity: number, petId = 1) => JSON.stringify({ petId, quantity })
-  const expected: readonly (readonly [method: string, path: string, body: string, status: number])[] = [
-    ['PATCH', `${LIST_PATH}/1`, `{"quantity":${PLENTY}}`, 200],
-    ['POST', ORDERS_PATH, order(PLENTY + 1), 409],
-    ['POST', ORDERS_PATH, order(1.5), 400],
-    ['POST', ORDERS_PATH, order(1, 987654321), 404],
-    ['POST', ORDERS_PATH, order(1), 201],
+  const line = (petId: number, quantity: number) => ({ petId, quantity })
+  const expected: readonly (readonly [order: object, status: number])[] = [
+    [line(1, PLENTY + 1), 409],
+    [line(1, 1.5), 400],
+    [line(987654321, 1), 404],
+    [{ lines: [line(1, 1), line(2, PLENTY + 1)] }, 409],
+    [{ lines: [line(1, 1), line(987654321, 1)] }, 404],
+    [{ lines: [line(1, 1), line(1, 1)] }, 400],
+    [line(1, 1), 201],
+    [{ lines: [line(2, 2), line(1, 1)] }, 201],
   ]
-  for (const [method, path, body, status] of expected) {
-    const response = await send(running, method, path, { body })
-    const { id, createdAt, createdBy, ...rest } = (await response.json()) as Record<string, unknown>
-    const content = JSON.stringify(rest)
-    const isWanted =
-      status !== 201 ||
-      (response.headers.get('Location') === `${ORDERS_PATH}/${id}` &&
-        typeof createdAt === 'string' &&
-        typeof createdBy === 'string' &&
-        content === '{"petId":1,"quantity":1,"complete":false,"state":"open"}')
-    if (response.status === status && isWanted) continue
+  for (const petId of [1, 2]) {
+    await send(running, 'PATCH', `${LIST_PATH}/${petId}`, { body: `{"quantity":${PLENTY}}` })
+  }
+  for (const [order, status] of expected) {
+    const body = JSON.stringify(order)
+    const response = await send(running, 'POST', ORDERS_PATH, { body })
+    const answer = (await response.json()) as Partial<PlacedOrder>
+    const wanted = 'lines' in order ? [line(1, 1), line(2, 2)] : [order]
+    if (response.status === status && (status !== 201 || isPlaced(response, answer, wanted))) continue
     throw new WrongResponse(
-      `${target.name} answers ${body} with ${response.status} ${content}, expected ${status}`,
+      `${target.name} answers ${body} with ${response.status} ${JSON.stringify(answer)}, expected ${status}`,
     )
   }
+}
+
+interface PlacedOrder {
+  readonly id: number
+  readonly lines: readonly { readonly petId: number; readonly quantity: number }[]
+  readonly state: string
+  readonly complete: boolean
+  readonly createdAt: string
+  readonly createdBy: string
+}
+
+function isPlaced(
+  { headers }: Response,
+  { id, lines = [], state, complete, createdAt, createdBy }: Partial<PlacedOrder>,
+  wanted: readonly object[],
+): boolean {
+  const got = lines
+    .toSorted((one, other) => one.petId - other.petId)
+    .map(({ petId, quantity }) => ({ petId, quantity }))
+  return (
+    headers.get('Location') === `${ORDERS_PATH}/${id}` &&
+    typeof createdAt === 'string' &&
+    typeof createdBy === 'string' &&
+    state === 'open' &&
+    complete === false &&
+    JSON.stringify(got) === JSON.stringify(wanted)
+  )
 }
 
 /** The counts of wrk must fit the case. */

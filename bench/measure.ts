@@ -38,6 +38,7 @@ const SCRIPTS: Readonly<Record<Load['kind'], string>> = {
   updates: 'load/updates.lua',
   adjustments: 'load/adjustments.lua',
   orders: 'load/orders.lua',
+  baskets: 'load/baskets.lua',
 }
 
 /** Longer than a peer takes for a long list behind other waiting requests. */
@@ -96,6 +97,8 @@ function wrkCommand({ running, dataset, plan }: Entrant, seconds: number, seed: 
       return withArguments(LIST_PATH, unlimited, pets, load.changes, seed)
     case 'orders':
       return withArguments(ORDERS_PATH, unlimited, load.onePet ? 1 : pets, 0, seed, ...ports)
+    case 'baskets':
+      return withArguments(ORDERS_PATH, unlimited, pets, 0, seed, ...ports)
     case 'unknown-key':
       return withArguments(LIST_PATH, unknown)
     case 'list':

@@ -1,6 +1,7 @@
 /** The checks of request bodies, the same for every peer. */
 const REASONS = ['received', 'returned', 'sold', 'damaged', 'lost', 'counted', 'corrected'] as const
 const MAX_CHANGES = 1_000
+const MAX_LINES = 100
 
 /** Changes several pets in one transaction, all or none. */
 export interface PeerAdjustment {
@@ -8,7 +9,7 @@ export interface PeerAdjustment {
   readonly changes: readonly { readonly petId: number; readonly delta: number }[]
 }
 
-export interface PeerDraft {
+export interface PeerLine {
   readonly petId: number
   readonly quantity: number
 }
@@ -28,9 +29,17 @@ export function readQuantity(body: unknown): number {
   throw invalid('quantity must be an integer')
 }
 
-export function readDraft(body: unknown): PeerDraft {
-  if (isDraft(body)) return body
-  throw invalid('not an order')
+/** The lines of an order, by petId. */
+export function readLines(body: unknown): readonly PeerLine[] {
+  if (isLine(body)) return [body]
+  const lines: unknown = isObject(body) ? body.lines : undefined
+  if (!Array.isArray(lines) || lines.length === 0 || lines.length > MAX_LINES || !lines.every(isLine)) {
+    throw invalid('not an order')
+  }
+  const sorted = lines.toSorted((one, other) => one.petId - other.petId)
+  if (sorted.some(({ petId }, index) => petId === sorted[index - 1]?.petId))
+    throw invalid('a pet occurs twice')
+  return sorted
 }
 
 export function readAdjustment(body: unknown): PeerAdjustment {
@@ -50,7 +59,7 @@ function isInteger(value: unknown, min: number): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= min
 }
 
-function isDraft(value: unknown): value is PeerDraft {
+function isLine(value: unknown): value is PeerLine {
   return isObject(value) && isInteger(value.petId, 1) && isInteger(value.quantity, 1)
 }
 

@@ -1,6 +1,6 @@
 import { Elysia, status } from 'elysia'
 import { openInventory } from './bun-sqlite.ts'
-import { Refused, readAdjustment, readDraft, readQuantity } from './checks.ts'
+import { Refused, readAdjustment, readLines, readQuantity } from './checks.ts'
 import { createGate } from './gate.ts'
 
 // elysiajs.com/quick-start, /essential/life-cycle.
@@ -19,6 +19,7 @@ new Elysia()
     if (error instanceof Refused) return status(error.body.status, error.body)
   })
   .get('/v1/inventory', () => inventory.list())
+  .get('/v1/inventory/:petId/history', ({ params }) => inventory.history(Number(params.petId)))
   .patch('/v1/inventory/:petId', ({ params, body, keyId }) =>
     inventory.setQuantity(Number(params.petId), readQuantity(body), keyId),
   )
@@ -26,7 +27,7 @@ new Elysia()
     items: inventory.adjust(readAdjustment(body), keyId),
   }))
   .post('/v1/store/orders', ({ body, keyId, set }) => {
-    const order = inventory.order(readDraft(body), keyId)
+    const order = inventory.order(readLines(body), keyId)
     set.status = 201
     set.headers.location = `/v1/store/orders/${order.id}`
     return order

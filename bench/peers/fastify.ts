@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3'
 import Fastify from 'fastify'
-import { Refused, readAdjustment, readDraft, readQuantity } from './checks.ts'
+import { Refused, readAdjustment, readLines, readQuantity } from './checks.ts'
 import { createGate } from './gate.ts'
 import { createInventory, type Statement, type Value } from './inventory.ts'
 
@@ -27,12 +27,12 @@ function object(properties: Record<string, object>) {
 }
 const [integer, string] = [{ type: 'integer' }, { type: 'string' }]
 const item = object({ petId: integer, quantity: integer, status: string })
+const entry = { after: integer, at: integer, keyId: string, reason: { type: ['string', 'null'] } }
 const order = object({
   id: integer,
-  petId: integer,
-  quantity: integer,
-  complete: { type: 'boolean' },
+  lines: { type: 'array', items: object({ petId: integer, quantity: integer, returned: integer }) },
   state: string,
+  complete: { type: 'boolean' },
   createdAt: string,
   createdBy: string,
 })
@@ -54,6 +54,12 @@ app.get('/v1/inventory', { schema: { response: { 200: { type: 'array', items: it
   inventory.list(),
 )
 
+app.get<{ Params: { petId: string } }>(
+  '/v1/inventory/:petId/history',
+  { schema: { response: { 200: { type: 'array', items: object(entry) } } } },
+  async ({ params }) => inventory.history(Number(params.petId)),
+)
+
 app.patch<{ Params: { petId: string } }>(
   '/v1/inventory/:petId',
   { schema: { response: { 200: item } } },
@@ -67,7 +73,7 @@ app.post(
 )
 
 app.post('/v1/store/orders', { schema: { response: { 201: order } } }, async ({ body, keyId }, reply) => {
-  const placed = inventory.order(readDraft(body), keyId)
+  const placed = inventory.order(readLines(body), keyId)
   return reply.code(201).header('Location', `/v1/store/orders/${placed.id}`).send(placed)
 })
 

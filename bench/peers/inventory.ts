@@ -1,4 +1,4 @@
-import { type PeerAdjustment, type PeerDraft, Refused } from './checks.ts'
+import { type PeerAdjustment, type PeerLine, Refused } from './checks.ts'
 import type { PeerKey } from './gate.ts'
 
 const LIST = 'SELECT petId, quantity, status FROM inventory ORDER BY petId'
@@ -9,8 +9,10 @@ const RECORD = 'INSERT INTO history (petId, quantity, at, keyId, reason) VALUES 
 /** Checks and reserves in one statement: it returns no row if too little is available. */
 const RESERVE =
   'UPDATE inventory SET reserved = reserved + ? WHERE petId = ? AND quantity - reserved >= ? RETURNING petId'
-const ADD_ORDER =
-  "INSERT INTO orders (petId, quantity, state, createdAt, keyId) VALUES (?, ?, 'open', ?, ?) RETURNING id"
+const ADD_ORDER = "INSERT INTO orders (state, createdAt, keyId) VALUES ('open', ?, ?) RETURNING id"
+const ADD_LINE = 'INSERT INTO order_lines (orderId, petId, quantity) VALUES (?, ?, ?)'
+const HISTORY =
+  'SELECT quantity AS after, at, keyId, reason FROM history WHERE petId = ? ORDER BY id DESC LIMIT 100'
 const FIND_PET = 'SELECT petId FROM inventory WHERE petId = ?'
 const FIND_KEY = 'SELECT id, perMinute, perDay FROM keys WHERE hash = ?'
 
@@ -18,6 +20,13 @@ export interface InventoryRow {
   petId: number
   quantity: number
   status: string
+}
+
+export interface HistoryRow {
+  after: number
+  at: number
+  keyId: string
+  reason: string | null
 }
 
 export type Value = string | number | null
@@ -45,10 +54,13 @@ export function createInventory(database: SqliteDatabase) {
   const reserve = database.prepare<{ petId: number }>(RESERVE)
   const findPet = database.prepare<{ petId: number }>(FIND_PET)
   const addOrder = database.prepare<{ id: number }>(ADD_ORDER)
+  const addLine = database.prepare(ADD_LINE)
+  const history = database.prepare<HistoryRow>(HISTORY)
   const findKey = database.prepare<PeerKey>(FIND_KEY)
 
   return {
     list: () => list.all(),
+    history: (petId: number) => history.all(petId),
     findKey: (hash: string) => findKey.get(hash) ?? undefined,
     setQuantity: database.transaction((petId: number, quantity: number, keyId: string) => {
       const row = update.get(quantity, petId) ?? undefined
@@ -66,21 +78,24 @@ export function createInventory(database: SqliteDatabase) {
       })
     }),
     // IMMEDIATE takes the write lock at the start.
-    order: database.transaction((draft: PeerDraft, keyId: string) => {
-      const { petId, quantity } = draft
-      const isReserved = (reserve.get(quantity, petId, quantity) ?? undefined) !== undefined
-      if (!isReserved) throw refusal(findPet.get(petId)?.petId)
+    order: database.transaction((lines: readonly PeerLine[], keyId: string) => {
       const now = Date.now()
-      const added = addOrder.get(petId, quantity, now, keyId) ?? undefined
+      const added = addOrder.get(now, keyId) ?? undefined
       if (added === undefined) throw new Error('the order got no id')
-      return openOrder(draft, added.id, now, keyId)
+      for (const { petId, quantity } of lines) {
+        const isReserved = (reserve.get(quantity, petId, quantity) ?? undefined) !== undefined
+        if (!isReserved) throw refusal(findPet.get(petId)?.petId)
+        addLine.run(added.id, petId, quantity)
+      }
+      return openOrder(lines, added.id, now, keyId)
     }).immediate,
   }
 }
 
-export function openOrder({ petId, quantity }: PeerDraft, id: number, time: number, createdBy: string) {
+export function openOrder(wanted: readonly PeerLine[], id: number, time: number, createdBy: string) {
   const createdAt = new Date(time).toISOString()
-  return { id, petId, quantity, complete: false, state: 'open', createdAt, createdBy }
+  const lines = wanted.map(({ petId, quantity }) => ({ petId, quantity, returned: 0 }))
+  return { id, lines, state: 'open', complete: false, createdAt, createdBy }
 }
 
 /** Without a pet: the pet does not exist. */

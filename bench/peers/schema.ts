@@ -8,12 +8,16 @@ export const SCHEMA = `
   );
   CREATE TABLE orders (
     id        INTEGER PRIMARY KEY,
-    petId     INTEGER NOT NULL,
-    quantity  INTEGER NOT NULL,
     state     TEXT NOT NULL,
     createdAt INTEGER NOT NULL,
     keyId     TEXT NOT NULL
   );
+  CREATE TABLE order_lines (
+    orderId  INTEGER NOT NULL,
+    petId    INTEGER NOT NULL,
+    quantity INTEGER NOT NULL,
+    PRIMARY KEY (orderId, petId)
+  ) WITHOUT ROWID;
   CREATE TABLE history (
     id       INTEGER PRIMARY KEY,
     petId    INTEGER NOT NULL,
@@ -44,11 +48,15 @@ export const POSTGRES_SCHEMA = `
   );
   CREATE TABLE orders (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    pet_id     integer NOT NULL,
-    quantity   integer NOT NULL,
     state      text NOT NULL DEFAULT 'open',
     created_at timestamptz NOT NULL DEFAULT now(),
     key_id     text NOT NULL
+  );
+  CREATE TABLE order_lines (
+    order_id bigint NOT NULL,
+    pet_id   integer NOT NULL,
+    quantity integer NOT NULL,
+    PRIMARY KEY (order_id, pet_id)
   );
   CREATE TABLE history (
     id       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

@@ -16,7 +16,7 @@ export const ours: Target = {
   label: 'Petstore Inventory',
   kind: 'ours',
   database: 'sqlite',
-  loads: ['list', 'updates', 'adjustments', 'orders', 'unknown-key'],
+  loads: ['list', 'updates', 'adjustments', 'orders', 'baskets', 'unknown-key'],
   start: async (dataset, store) => {
     const database = `sqlite:${join(dataset.folder, 'ours.db')}`
     const secrets = await fill(database, dataset)

@@ -19,7 +19,7 @@ export const honoOnPostgres: Target = {
   label: 'Hono',
   kind: 'peer',
   database: 'postgres',
-  loads: ['list', 'updates', 'orders'],
+  loads: ['list', 'updates', 'orders', 'baskets'],
   start: async (dataset, store) => {
     const database = await createPostgresDatabase('hono', store)
     await writePeerPostgres(dataset, database)
@@ -51,7 +51,7 @@ function peer(name: string, label: string, command: readonly string[]): Target {
     label,
     kind: 'peer',
     database: 'sqlite',
-    loads: ['list', 'updates', 'adjustments', 'orders', 'unknown-key'],
+    loads: ['list', 'updates', 'adjustments', 'orders', 'baskets', 'unknown-key'],
     start: async (dataset, { cores }) => {
       const port = freePort()
       const database = writePeerDatabase(dataset, name)

@@ -167,7 +167,8 @@ class InventoryMethods(Resource):
         Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while
         the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one
         API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add
-        parameters to narrow the search.
+        parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports`
+        reads, with the own threshold of each pet and the name of its category.
         """
         return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "low": low, "below": below, "sort": sort, "limit": page_size}, **options)
 
@@ -370,7 +371,7 @@ class ImportsMethods(Resource):
         map: Optional[str] = None,
         locale: Optional[Literal["en", "de"]] = None,
         encoding: Optional[Literal["utf8", "latin1"]] = None,
-        **options: Unpack[CallOptions],
+        **options: Unpack[WriteOptions],
     ) -> types.ImportResult:
         """
         Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are
@@ -379,9 +380,10 @@ class ImportsMethods(Resource):
         creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the
         stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While
         the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with
-        Retry-After. The key needs the permission `pets`.
+        Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused
+        file changes nothing, so it is checked again. The key needs the permission `pets`.
         """
-        return self._transport.write_once("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
+        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
 
 
 class OrdersMethods(Resource):

@@ -196,7 +196,7 @@ class PetUpdate(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
 
 
 class NewCategory(TypedDict):
@@ -382,6 +382,19 @@ class KeyLimits(TypedDict):
     bannedUntil: NotRequired[int]
 
 
+class Problem(TypedDict):
+    """An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`."""
+
+    type: str
+    title: str
+    detail: str
+    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "method_not_allowed", "request_timeout", "gone", "insufficient_stock", "order_closed", "already_reversed", "too_late", "in_use", "already_exists", "precondition_failed", "payload_too_large", "idempotency_key_reused", "rate_limit_exceeded", "key_banned", "internal_error", "service_unavailable"]
+    message: str
+    status: int
+    field: NotRequired[str]
+    details: NotRequired[List[ErrorDetail]]
+
+
 class ListedEvent(TypedDict):
     id: str
     kind: Literal["change", "order", "low", "recovered", "pet", "removed", "category", "relist"]
@@ -500,7 +513,7 @@ class OrderChange(TypedDict):
     shipDate: NotRequired[Optional[str]]
     customer: NotRequired[Optional[str]]
     note: NotRequired[Optional[str]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
     holdSeconds: NotRequired[Optional[int]]
 
 
@@ -609,7 +622,7 @@ class PetUpsert(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
     quantity: NotRequired[int]
 
 
@@ -654,7 +667,7 @@ OrderUpdate = Union[OrderCompletion, OrderChange]
 EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
-Metadata = Dict[str, Any]
+Metadata = Dict[str, str]
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 ReversalReason = Literal["correction", "returned"]
 ReportGroup = Literal["day", "pet", "category", "reason", "key"]

@@ -733,6 +733,46 @@ export interface ErrorBody {
   readonly details?: readonly ErrorDetail[]
 }
 
+/** An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`. */
+export interface Problem {
+  /** Identifies the code, and is the address of its documentation, relative to that of the request. */
+  readonly type: string
+  /** The code in words. */
+  readonly title: string
+  /** The same as `message`. */
+  readonly detail: string
+  /** Machine-readable error code. Codes are never renamed. */
+  readonly code:
+    | 'invalid_request'
+    | 'unauthorized'
+    | 'forbidden'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'request_timeout'
+    | 'gone'
+    | 'insufficient_stock'
+    | 'order_closed'
+    | 'already_reversed'
+    | 'too_late'
+    | 'in_use'
+    | 'already_exists'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'idempotency_key_reused'
+    | 'rate_limit_exceeded'
+    | 'key_banned'
+    | 'internal_error'
+    | 'service_unavailable'
+  /** Human-readable description: what is wrong, what was expected, what to do. */
+  readonly message: string
+  /** The HTTP status code. */
+  readonly status: number
+  /** The field of the body, the query parameter or the path parameter that is wrong, such as `quantity` or `changes[3].delta`. Absent if a combination of fields is wrong. */
+  readonly field?: string
+  /** Each change of an adjustment, each line of an order, or each pet of a batch, that cannot be saved. */
+  readonly details?: readonly ErrorDetail[]
+}
+
 /** A kind of event. */
 export type EventKind = 'change' | 'order' | 'low' | 'recovered' | 'pet' | 'removed' | 'category'
 
@@ -920,7 +960,7 @@ export interface NewOrderOfOnePet {
 
 export interface OrderCompletion {
   /** The order is fulfilled: its units leave the stock and are no longer reserved. */
-  readonly complete: boolean
+  readonly complete: true
   /** If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it. */
   readonly onlyIfOpen?: boolean
   /** If true, an order whose hold has expired is completed nevertheless, if all of its units are still available. Meant for a payment that arrives late. */
@@ -1305,8 +1345,8 @@ export const MAX_LENGTHS = {
   CategoryUpdate: { name: 200 },
   NewWebhook: { url: 2000, kinds: 11 },
   WebhookUpdate: { url: 2000, kinds: 11 },
-  NewKey: { name: 200 },
-  KeyUpdate: { name: 200 },
+  NewKey: { name: 200, permissions: 5 },
+  KeyUpdate: { name: 200, permissions: 5 },
   NewBasket: { lines: 100, reference: 200, customer: 200, note: 1000 },
   NewOrderOfOnePet: { barcode: 48, reference: 200, customer: 200, note: 1000 },
   OrderChange: { lines: 100, reference: 200, customer: 200, note: 1000 },

@@ -1,7 +1,7 @@
-import type { AdjustmentChange, AdjustmentResult, InventoryItem } from './contract-types.ts'
+import type { AdjustmentChange, AdjustmentResult } from './contract-types.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './events.ts'
 import type { IdInput, Input } from './ids.ts'
-import type { WriteOptions } from './options.ts'
+import type { CallOptions, WriteOptions } from './options.ts'
 import type { Api } from './request.ts'
 import { inventoryMethods, type ListRecentChangesQuery, type SearchInventoryQuery } from './resources.ts'
 
@@ -74,6 +74,10 @@ export function createInventory(api: Api) {
         expected,
       })),
 
+    /** The pets that a search finds, as a CSV file that `imports.file` reads. */
+    searchCsv: (query: InventorySearch & CallOptions = {}): Promise<string> =>
+      api.csv('/inventory/search', query),
+
     /**
      * The changes as they happen, each exactly once. It reconnects and resumes by itself. `ready` marks the beginning
      * of the stream; after `relist`, events were missed: read the list again.
@@ -86,12 +90,4 @@ export function createInventory(api: Api) {
 function units(quantity: number): number {
   if (quantity > 0) return quantity
   throw new RangeError(`quantity must be at least 1, got ${quantity}`)
-}
-
-/**
- * The tag of an entry in this state, for entries from a list or an event, which have no ETag. If the service changes the
- * form of its tags, a request with this tag fails with 412 and changes nothing.
- */
-export function entryTag({ quantity, status }: Pick<InventoryItem, 'quantity' | 'status'>): string {
-  return `"${quantity}-${status}"`
 }

@@ -81,6 +81,20 @@ export class Api {
       return { items, next: nextPage(answer.headers, pageBy), ...position }
     })
   }
+
+  /** Reads every page of a CSV file. Each page begins with the header. */
+  async csv(path: string, options: CallOptions): Promise<string> {
+    let text = ''
+    let cursor: string | undefined
+    do {
+      const page = { limit: 1_000, ...options, ...(cursor === undefined ? {} : { cursor }) }
+      const call = createCall('GET', path, { headers: { Accept: 'text/csv' } }, page)
+      const answer = await this.transport.send(call)
+      text += text === '' ? answer.text : answer.text.slice(answer.text.indexOf('\n') + 1)
+      cursor = nextPage(answer.headers, 'cursor')
+    } while (cursor !== undefined)
+    return text
+  }
 }
 
 export function createCall(

@@ -301,7 +301,7 @@ export function inventoryMethods(api: Api) {
     changes: (options: ListRecentChangesQuery & CallOptions = {}): List<RecentChange> =>
       api.list<RecentChange>('/inventory/history', { maxLimit: 1000 }, options),
 
-    /** Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search. */
+    /** Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports` reads, with the own threshold of each pet and the name of its category. */
     search: (options: SearchInventoryQuery & CallOptions = {}): List<SearchRow> =>
       api.list<SearchRow>('/inventory/search', { maxLimit: 1000 }, options),
   }
@@ -409,14 +409,9 @@ export type ImportsMethods = ReturnType<typeof importsMethods>
 
 export function importsMethods(api: Api) {
   return {
-    /** Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. The key needs the permission `pets`. */
-    file: (body: Input<string>, options: ImportFileQuery & CallOptions = {}): Promise<ImportResult> =>
-      api.value<ImportResult>(
-        'POST',
-        '/imports',
-        { body, contentType: 'text/csv' },
-        { retries: 0, ...options },
-      ),
+    /** Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused file changes nothing, so it is checked again. The key needs the permission `pets`. */
+    file: (body: Input<string>, options: ImportFileQuery & WriteOptions = {}): Promise<ImportResult> =>
+      api.value<ImportResult>('POST', '/imports', { body, contentType: 'text/csv' }, options),
   }
 }
 

@@ -62,6 +62,17 @@ test('categories are created, listed over all pages, changed, and removed when t
   expect(await Array.fromAsync(client.categories.list())).toEqual(known)
 })
 
+test('searchCsv joins the pages of a file', async () => {
+  const { client } = await startClient()
+  const text = await client.inventory.searchCsv({ status: 'available' })
+  expect(text.split('\n').length).toBeGreaterThan(2)
+  const { items } = await client.inventory.search({ status: 'available' })
+  expect(text.match(/^-?\d+(?=,)/gm)).toEqual(expect.arrayContaining(items.map(({ petId }) => String(petId))))
+  expect(await client.imports.file(text, { dryRun: true })).toMatchObject({ unchanged: items.length })
+  const inParts: { readonly limit: number } = { limit: 1 }
+  expect(await client.inventory.searchCsv({ status: 'available', ...inParts })).toBe(text)
+})
+
 test('events report the pet, its low stock and recovery, and its removal', async () => {
   const { client } = await startClient()
   const reported: unknown[] = []

@@ -9,9 +9,13 @@ const { petSunset } = readConfig({}, {})
 /** The addresses of a service on this machine. A running service shows its own addresses. */
 const addresses = { baseUrl: 'http://127.0.0.1:8080/v1', stagingBaseUrl: 'http://127.0.0.1:8081/v1' }
 const json = JSON.stringify(buildContract({ ...addresses, sunset: petSunset }), null, 1)
-/** Objects with a single text, such as references, and lists of words take one line each. There are hundreds of them. */
+const MAX_LINE = 110
+/** Short objects without objects, such as references, and lists of words take one line each. There are hundreds of them. */
 const compact = json
-  .replaceAll(/\{\s+("[$\w]+": "[^"]*")\s+\}/g, '{ $1 }')
+  .replaceAll(/\{(?:\s+"[-$\w]+": (?:"[^"]*"|[\w.]+),?)+\s+\}/g, (object) => {
+    const line = object.replaceAll(/\s*\n\s*/g, ' ')
+    return line.length <= MAX_LINE ? line : object
+  })
   .replaceAll(/\[\s+("\w+"(?:,\s+"\w+")*)\s+\]/g, (_, words: string) => `[${words.replaceAll(/\s+/g, ' ')}]`)
 const contract = `${compact}\n`
 

@@ -15,7 +15,7 @@ const GROUPS: readonly { readonly title: string; readonly settings: readonly Set
     title: 'Address and contract',
     settings: ['host', 'port', 'tlsCert', 'tlsKey', 'baseUrl', 'stagingBaseUrl', 'petSunset'],
   },
-  { title: 'Reports', settings: ['timeZone'] },
+  { title: 'Reports and personal data', settings: ['timeZone', 'customerRetentionDays'] },
   { title: 'Database', settings: ['databaseUrl', 'pgPoolSize', 'minFreeDiskMebibytes', 'backupTo'] },
   { title: 'Callers', settings: ['trustProxy', 'corsOrigins'] },
   { title: 'Webhooks', settings: ['webhookPrivateAddresses'] },

@@ -100,7 +100,7 @@ function startPage(site: Site, guides: readonly Page[]): Page {
 ${heading('first-request', 'The first request')}
 <p>The operator of the service creates your key with <code>petstore keys create</code>. A demo store shows its keys when it starts. Send the key with every request, or open <em>Try it</em> at any operation:</p>
 ${codeBlock('List the stock', 'shell', request)}
-<p>The contract is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), for generators and other tools.</p>
+<p>The contract is <a href="/openapi.json">/openapi.json</a> (OpenAPI 3.1), for generators and other tools. Programs find it, and these pages, in <a href="/.well-known/api-catalog">/.well-known/api-catalog</a> (RFC 9727).</p>
 ${heading('guides', 'Guides')}
 ${table(['Guide', 'What it explains'], guideRows)}
 ${heading('operations', 'Operations')}

@@ -134,7 +134,6 @@ const AdjustmentResult = Type.Object(
 export const adjustInventory = defineOperation('POST', '/inventory/adjustments', {
   summary: 'Adjust the stock of several pets',
   description: `Records an adjustment: changes the stock quantities of 1 to ${MAX_CHANGES.toLocaleString('en')} pets, each by a difference or to a new count, with the reason and the time. Either all changes are made, in one commit, or none, unless \`onConflict\` says otherwise. If none is made, \`details\` of the error lists every change that cannot be made. A count is recorded even if it confirms the quantity. An adjustment counts as one request.`,
-  stability: 'stable',
   permission: 'stock',
   acceptsIdempotencyKey: true,
   maxBodyBytes: MAX_BODY_BYTES,
@@ -159,6 +158,7 @@ export const listAdjustments = defineOperation('GET', '/inventory/adjustments', 
   summary: 'List adjustments',
   description:
     'Returns the adjustments that match every given parameter, the latest recorded first, in pages: deliveries, sales, counts, returns, corrections, and every quantity that was set or that a pet was created or removed with. A page examines at most 100,000 rows of the log and has at most 5,000 lines or one adjustment, so it may have fewer adjustments than `limit`, or none, and still link to the next page.',
+  stability: 'beta',
   query: {
     petId: Type.Optional(Int64('Return only adjustments with a line of this pet.')),
     reason: Type.Optional(RecordedReason),
@@ -182,6 +182,7 @@ const ADJUSTMENT_ID = { adjustmentId: Int64('Identifier of the adjustment.') }
 export const getAdjustment = defineOperation('GET', '/inventory/adjustments/{adjustmentId}', {
   summary: 'Get an adjustment',
   description: 'Returns an adjustment with its lines, and what has reversed it.',
+  stability: 'beta',
   params: ADJUSTMENT_ID,
   success: { description: 'The adjustment.', schema: Adjustment },
   prepare: ({ adjustmentId }, { store }) => store.findAdjustment(adjustmentId),
@@ -230,6 +231,7 @@ export const reverseAdjustment = defineOperation('POST', '/inventory/adjustments
   summary: 'Reverse an adjustment',
   description:
     'Records an adjustment that undoes another one, or some of its units. No unit is reversed twice, not even by different callers: the second request gets 409 `already_reversed`. A count is reversed to the quantity that the pet would have without it. A reversal cannot be reversed.',
+  stability: 'beta',
   permission: 'stock',
   params: ADJUSTMENT_ID,
   acceptsIdempotencyKey: true,

@@ -16,6 +16,7 @@ import type { MaybePromise } from '../core/values/maybe-promise.ts'
 import { formatTraceContext } from '../core/values/trace-context.ts'
 import { corsLines, isPreflight, preflightReply } from './cors.ts'
 import { Deadlines, deadlineError } from './deadlines.ts'
+import { quotasOf, rateLimitFields } from './limits.ts'
 import {
   acceptsIfMatch,
   deprecationHeaders,
@@ -28,12 +29,16 @@ import { type PublicPage, publicPages } from './public-pages.ts'
 import {
   errorReply,
   methodNotAllowedReply,
+  NO_STORE,
   NO_TOKEN_CHALLENGE,
   notFoundReply,
   PAIRING_CODE_ADVICE,
   parseIfMatch,
+  prefersProblem,
+  REVALIDATE,
   type Reply,
   readIdempotency,
+  toProblem,
   unauthorizedReply,
   WRONG_PAIRING_CODE,
   WRONG_TOKEN_CHALLENGE,
@@ -360,7 +365,11 @@ function refuseAdmission(context: RequestContext, admission: Admission, refusal:
   }
   const seconds = Math.max(1, Math.ceil((admission.resetAt - admission.at) / SECOND))
   const error = new ServiceError(refusal, `${reason}; wait ${seconds} s before the next request`)
-  context.reply = errorReply(error, { 'Retry-After': String(seconds) })
+  const quotas = context.key === undefined ? [admission] : quotasOf(context.key.limits)
+  context.reply = errorReply(error, {
+    'Retry-After': String(seconds),
+    ...rateLimitFields(quotas, [admission], admission.at),
+  })
 }
 
 /** Replies 404 or 405 if no operation matches. Throws `gone` if the operation's sunset date has passed. */
@@ -524,24 +533,41 @@ function answerPreflight(context: OperationContext): HttpResponse {
 }
 
 const STRICT_TRANSPORT = 'Strict-Transport-Security: max-age=31536000\r\n'
+const NO_STORE_LINES = headerLines(NO_STORE)
+const REVALIDATE_LINES = headerLines(REVALIDATE)
+/** For responses other than pages: a browser that shows one runs and loads nothing, and other sites cannot embed it. */
+const DATA_POLICY_LINES = headerLines({
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+})
 
 /** Notifies the observers of the request, and adds the headers that every response has. */
 function finish(context: RequestContext): HttpResponse {
-  const { reply, parts, requestId } = context
-  if (reply === undefined) throw new Error('no step has replied')
+  const { parts, requestId } = context
+  if (context.reply === undefined) throw new Error('no step has replied')
+  const isProblem = context.reply.status >= 400 && prefersProblem(context.header('accept'))
+  const reply = isProblem ? toProblem(context.reply) : context.reply
   context.finish(reply.status)
   const replyLines = reply.lines ?? headerLines(reply.headers)
   const apiLines = context.isPublicPage ? '' : apiHeaderLines(context)
   const traceLine =
     context.trace === undefined ? '' : `traceresponse: ${formatTraceContext(context.trace)}\r\n`
   const transportLine = parts.isTls ? STRICT_TRANSPORT : ''
-  const commonLines = `X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${transportLine}`
+  const policyLines = 'Content-Security-Policy' in reply.headers ? '' : DATA_POLICY_LINES
+  const commonLines = `X-Request-Id: ${requestId}\r\n${traceLine}X-Content-Type-Options: nosniff\r\n${policyLines}${transportLine}`
   return {
     status: reply.status,
-    lines: `${replyLines}${apiLines}${commonLines}`,
+    lines: `${replyLines}${cacheLines(context.method, reply)}${apiLines}${commonLines}`,
     body: reply.body,
     isClientAuthenticated: context.key !== undefined,
   }
+}
+
+/** Content that a caller reads can be revalidated. All other replies are for the moment, such as errors and results of changes. */
+function cacheLines(method: string, { headers }: Reply): string {
+  if ('Cache-Control' in headers) return ''
+  const isRead = method === 'GET' || method === 'HEAD'
+  return isRead && 'ETag' in headers ? REVALIDATE_LINES : NO_STORE_LINES
 }
 
 function apiHeaderLines(context: RequestContext): string {

@@ -17,9 +17,9 @@ import {
   type Operation,
   type SuccessSpec,
 } from './operation.ts'
-import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER } from './reply.ts'
+import { ERRORS, IDEMPOTENCY_KEY_HEADER, IF_MATCH_HEADER, NO_STORE, REVALIDATE } from './reply.ts'
 import { OPERATIONS } from './routes.ts'
-import { ErrorBody, pageParameters, pascalCase } from './schemas.ts'
+import { ErrorBody, ProblemBody, pageParameters, pascalCase } from './schemas.ts'
 
 interface ContractSettings {
   readonly baseUrl: string | undefined
@@ -40,12 +40,21 @@ const HEADERS = {
   'X-RateLimit-Limit': integerHeader('The limit in force.', 0),
   'X-RateLimit-Remaining': integerHeader('Requests remaining in the current window.', 0),
   'X-RateLimit-Reset': integerHeader('Unix timestamp at which the limit resets.'),
+  'RateLimit-Policy': textHeader(
+    'The limits that apply: quota `q` and window `w` in seconds (draft-ietf-httpapi-ratelimit-headers-11).',
+  ),
+  RateLimit: textHeader('What is left: `r` requests for the next `t` seconds.'),
   'X-Request-Id': textHeader('Identifies the request in the logs; callers may send their own X-Request-Id.'),
   'Retry-After': integerHeader('Whole seconds to wait before retrying.', 1),
   'WWW-Authenticate': textHeader('How to authenticate (RFC 6750).'),
   ETag: textHeader(
     'Changes exactly when the content changes. Send it as If-None-Match to read only new content, and as If-Match to change or delete the record only if nobody else has changed it. If-Match ignores what changes by itself, such as the backlog of a webhook or the last use of a key.',
   ),
+  'Cache-Control': fixedHeader(
+    REVALIDATE['Cache-Control'],
+    'A cache keeps the content, and revalidates it by its ETag before each use.',
+  ),
+  NoStore: fixedHeader(NO_STORE['Cache-Control'], 'No cache keeps the content.'),
   Deprecation: textHeader('Since when the operation is deprecated (RFC 9745).'),
   Sunset: textHeader('When the operation ends (RFC 8594).'),
   Link: textHeader('Documentation of the deprecation, and the replacement (rel="successor-version").'),
@@ -67,8 +76,8 @@ const HEADERS = {
   },
 } as const
 
-/** `Link` has two descriptions, so the second description has another key in HEADERS. */
-const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link' }
+/** A header with two descriptions has another key in HEADERS for the second. */
+const HEADER_NAMES: Readonly<Record<string, string>> = { NextPage: 'Link', NoStore: 'Cache-Control' }
 
 const IF_NONE_MATCH = {
   'If-None-Match': 'ETags of content that the caller has. If one of them is current, the response is 304.',
@@ -152,7 +161,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       version: '1.0.0',
       summary: "A pet store's stock levels.",
       description:
-        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. HEAD is supported wherever GET is.',
+        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. A response that states no Cache-Control has `no-store`. Every response of a deprecated operation has Deprecation, Sunset and Link. HEAD is supported wherever GET is.',
       contact: { name: 'The operator of this service' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -202,7 +211,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
 }
 
 function describeOperation(operation: Operation, sunset: Date, shared: SharedComponents) {
-  const { operationId, path, summary, description, stability = 'beta' } = operation
+  const { operationId, path, summary, description, stability = 'stable' } = operation
   const { permission, body, csvExample, deprecatedSince, takesPairingCode } = operation
   const [, firstSegment] = path.split('/')
   return {
@@ -253,10 +262,13 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   return [...toParameters('path', params), ...queryParameters, ...headerParameters]
 }
 
+/** The headers that a 304 repeats if the 200 has them, in addition to the headers that every 304 has. */
+const NOT_MODIFIED_HEADERS: readonly HeaderName[] = ['Event-Id', 'NextPage']
+
 function notModified(headers: readonly HeaderName[]) {
   return {
     description: 'The content has not changed: If-None-Match names its ETag.',
-    headers: headerReferences(headers),
+    headers: headerReferences(['ETag', 'Cache-Control', ...headers]),
   }
 }
 
@@ -271,6 +283,7 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
   const hasETag = isRead(operation) || method === 'PATCH' || success.hasETag === true
   const headers: HeaderName[] = [...(success.headers ?? [])]
   if (hasETag) headers.push('ETag')
+  if (method === 'GET') headers.push(isRead(operation) ? 'Cache-Control' : 'NoStore')
   if (query?.cursor !== undefined) headers.push('NextPage')
   if (status === 201 && !createsSeveral) headers.push('Location')
   if (deprecatedSince !== undefined) headers.push('Deprecation', 'Sunset', 'Link')
@@ -283,9 +296,11 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     },
   }
   if (isRead(operation)) {
-    responses[304] = headers.includes('Event-Id')
-      ? shared.response('NotModifiedAtEvent', notModified(['ETag', 'Event-Id']))
-      : shared.response('NotModified', notModified(['ETag']))
+    const repeated = NOT_MODIFIED_HEADERS.filter((name) => headers.includes(name))
+    responses[304] = shared.response(
+      ['NotModified', ...repeated].map(pascalCase).join(''),
+      notModified(repeated),
+    )
   }
   for (const code of possibleErrors(operation)) {
     const errorStatus = ERRORS[code].status
@@ -306,16 +321,24 @@ function possibleErrors(operation: Operation): ErrorCode[] {
   return codes
 }
 
+/** The statuses of refused changes, which are stored for their Idempotency-Key. */
+const STORED_ERRORS = [404, 409, 412]
+
 /** Describes all error codes that have this status. */
 function describeError(status: number) {
   const codes = ERROR_CODES.filter((code) => ERRORS[code].status === status)
   const headers: HeaderName[] = []
   if (status === 401) headers.push('WWW-Authenticate')
   if (status === 429 || status === 503) headers.push('Retry-After')
+  if (STORED_ERRORS.includes(status)) headers.push('Idempotency-Replayed')
+  if (status === 429) headers.push('RateLimit-Policy', 'RateLimit')
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),
     headers: headerReferences(headers),
-    content: jsonContent(ErrorBody),
+    content: {
+      ...jsonContent(ErrorBody),
+      'application/problem+json': { schema: withReferences(ProblemBody) },
+    },
   }
 }
 
@@ -330,6 +353,10 @@ function headerReferences(names: readonly HeaderName[]) {
 
 function textHeader(description: string) {
   return { description, required: true, schema: { type: 'string' } }
+}
+
+function fixedHeader(value: string, description: string) {
+  return { description, required: true, schema: { type: 'string', const: value } }
 }
 
 function integerHeader(description: string, minimum = 0) {
@@ -397,7 +424,7 @@ function describeWebhooks(shared: SharedComponents) {
       description:
         'Signed as the Standard Webhooks specification says. A delivery may arrive more than once. Deliveries of one pet arrive in order.',
       tags: ['webhooks'],
-      'x-stability': 'beta',
+      'x-stability': 'stable',
       security: [],
       parameters: Object.entries(DELIVERY_HEADERS).map(([name, description]) =>
         shared.header(name, description, { required: true }),
@@ -419,7 +446,7 @@ function describeSchemas() {
     success.schema,
     ...Object.values(success.events ?? {}),
   ])
-  schemas.push(...WEBHOOK_PAYLOADS.map(({ schema }) => schema), ErrorBody)
+  schemas.push(...WEBHOOK_PAYLOADS.map(({ schema }) => schema), ErrorBody, ProblemBody)
   // The loop also visits the parts that it appends.
   for (const schema of schemas) {
     const { title } = keywordsOf(schema)

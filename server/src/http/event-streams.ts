@@ -131,7 +131,11 @@ export class EventStreams {
 function tooManyStreams(count: number, max: number): Reply {
   const message = `this API key has ${count} open event streams, and its plan allows ${max}; close a stream, or let several readers share a stream`
   const error = new ServiceError('rate_limit_exceeded', message)
-  return errorReply(error, { 'Retry-After': String(RETRY_AFTER_SECONDS) })
+  return errorReply(error, {
+    'Retry-After': String(RETRY_AFTER_SECONDS),
+    'RateLimit-Policy': `"streams";q=${max};qu="concurrent-requests"`,
+    RateLimit: '"streams";r=0',
+  })
 }
 
 /** One open stream of server-sent events. */

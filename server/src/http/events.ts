@@ -215,6 +215,7 @@ export const listEvents = defineOperation('GET', '/events', {
     'Without `after`, the page is empty and its `Event-Id` is the end of the log: start there, then read the inventory.',
     'If events after the position are no longer in the log, or it belongs to another database, the page has only a `relist`, as the stream does: list the inventory again, then continue after this event.',
   ].join(' '),
+  stability: 'beta',
   tag: 'inventory',
   query: {
     after: Type.Optional(

@@ -119,6 +119,7 @@ export const listPetEdits = defineOperation('GET', '/catalog/history', {
   summary: 'List the edits of all pets',
   description:
     'Returns when pets were created, changed and removed, and by whom, newest first, in pages. Every given parameter must match. The edits of an import of more than 1,000 pets may be missing. A page examines at most 100,000 rows of the log, so it may have fewer edits than `limit`, or none, and still link to the next page.',
+  stability: 'beta',
   tag: 'pets',
   query: { ...FILTERS, ...pageParameters() },
   success: { description: 'A page of the edits.', schema: Type.Array(PetEdit) },

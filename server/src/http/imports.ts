@@ -3,11 +3,11 @@ import { requirePermission } from '../core/keys/api-key.ts'
 import { decisiveCode } from '../core/stock/refusal.ts'
 import { BadFile, decodeFile, ENCODINGS } from '../core/transfer/csv.ts'
 import { IMPORT_KIND_NAMES, parseMapping } from '../core/transfer/files.ts'
-import { importFile as importAll, RowsRefused } from '../core/transfer/import.ts'
+import { type ImportReport, importFile as importAll, KeyUsed, RowsRefused } from '../core/transfer/import.ts'
 import { LOCALES } from '../core/transfer/rows.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { OneOf } from '../core/values/field.ts'
-import { defineOperation, invalid } from './operation.ts'
+import { defineOperation, invalid, replyAgain, serializeReply } from './operation.ts'
 import { jsonReply } from './reply.ts'
 import { Count, Flag, PlainText } from './schemas.ts'
 
@@ -46,10 +46,12 @@ const ImportResult = Type.Object(
 export const importFile = defineOperation('POST', '/imports', {
   summary: 'Import a file',
   description:
-    'Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After.',
+    'Imports a CSV file of up to 64 MiB: all of its rows or none. The first line names the columns, which are separated by commas, semicolons or tabs. They are found by their English or German names, or by `map`; other columns are ignored. A row of a pet without an id changes the pet that has its barcode, or else creates a pet. If rows are refused, `details` names up to 1,000 of them with their lines. Setting the stock of pets needs the permission `stock` as well, and a file of orders the permission `orders`. While the import writes, other changes of the same pets, and with SQLite all changes, wait or get 503 with Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused file changes nothing, so it is checked again.',
+  stability: 'beta',
   permission: 'pets',
   hasNoDeadline: true,
   maxBodyBytes: MAX_FILE_BYTES,
+  acceptsIdempotencyKey: true,
   csvExample: 'name,category,quantity,barcode\nBiscuit,Dogs,12,4006381333931\n',
   query: {
     kind: { ...ImportKind, default: 'pets' },
@@ -67,11 +69,12 @@ export const importFile = defineOperation('POST', '/imports', {
   },
   success: { description: 'What the import did, or would do.', schema: ImportResult },
   errors: ['not_found', 'already_exists', 'insufficient_stock'],
-  reply: async ({ query, body, key, requester }, services) => {
+  reply: async ({ query, body, key, requester, idempotency }, services) => {
     const { kind, dryRun, encoding, map, locale } = query
     if (kind === 'count') requirePermission(key, 'stock')
     if (kind === 'orders') requirePermission(key, 'orders')
     if (!(body instanceof Uint8Array)) throw new Error('the body of an import must be bytes')
+    const toReply = (report: ImportReport) => jsonReply({ kind, dryRun, ...report })
     try {
       const report = await importAll(services, {
         kind,
@@ -80,14 +83,16 @@ export const importFile = defineOperation('POST', '/imports', {
         text: decodeFile(body, encoding),
         mapping: map === undefined ? undefined : parseMapping(map),
         canChangeStock: key.permissions.includes('stock'),
+        idempotency: idempotency && { ...idempotency, answer: (report) => serializeReply(toReply(report)) },
         origin: { keyId: key.id, at: services.clock() },
         onStep: () => {
           if (!requester.hasLeft) return
           throw new ServiceError('service_unavailable', 'the caller has left; nothing was changed')
         },
       })
-      return jsonReply({ kind, dryRun, ...report })
+      return toReply(report)
     } catch (error) {
+      if (error instanceof KeyUsed && idempotency !== undefined) return replyAgain(error.answer, idempotency)
       if (error instanceof BadFile) throw invalid(error.message)
       throw error instanceof RowsRefused ? refusedRows(error) : error
     }

@@ -47,7 +47,6 @@ const Availability = Type.Object(
 export const listInventory = defineOperation('GET', '/inventory', {
   summary: 'List stock levels',
   description: 'Returns the current stock levels for all pets in the store, by petId ascending.',
-  stability: 'stable',
   ignoresUnknownInput: true,
   headers: {},
   success: { description: 'The stock level of every pet.', schema: Type.Array(InventoryItem) },
@@ -117,6 +116,7 @@ export const listAvailability = defineOperation('GET', '/inventory/availability'
   summary: 'List the available units of many pets',
   description:
     'Returns the availability of the given pets at one moment, by petId ascending. Pets that do not exist are left out. The header `Event-Id` is a position among the events. The response includes all events up to it, so a reader that continues there, with GET /events or GET /inventory/events, misses nothing. Events of the very moment of the response may be included and come again, so use the values that an event states instead of adding to the values of the response. A hold that has just expired reserves nothing, although its `order` event may still come.',
+  stability: 'beta',
   query: {
     petIds: IdList(MAX_LISTED_PETS, 'Identifier of a pet.', {
       description:

@@ -83,7 +83,7 @@ const NewKey = Type.Object(
     plan: KEY.plan,
     permissions: Type.Optional(
       Type.Array(Permission, {
-        uniqueItems: true,
+        ...KEY.permissions,
         description: `What the key may change. By default: ${DEFAULT_PERMISSIONS.join(', ')}.`,
       }),
     ),
@@ -176,6 +176,7 @@ export const listKeyNames = defineOperation('GET', '/keys/names', {
   summary: 'List the names of API keys',
   description:
     'Returns the id and the name of every key, oldest first, in pages. Revoked keys are included, so that an order or a change can be shown with the name of the person who made it.',
+  stability: 'beta',
   query: pageParameters(),
   success: { description: 'A page of names.', schema: Type.Array(KeyName) },
   reply: async ({ query, request }, { store }) =>
@@ -219,6 +220,7 @@ export const listKeyAudit = defineOperation('GET', '/keys/{keyId}/audit', {
   summary: 'List the audit log of an API key',
   description:
     'Returns every action on one key and on the webhooks that belong to it, newest first, in pages. A revoked key keeps its log.',
+  stability: 'beta',
   permission: 'keys',
   params: { keyId: KeyId('The key whose log is returned.') },
   query: pageParameters(),

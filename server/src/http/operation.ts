@@ -8,10 +8,17 @@ import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { ReportStore } from '../core/reports/report-store.ts'
-import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
+import type {
+  Command,
+  CommandOf,
+  CommandType,
+  EarlierAnswer,
+  Outcome,
+  OutcomeOf,
+} from '../core/stock/command.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
-import type { EventStore, HistoryStore } from '../core/stock/stock-store.ts'
+import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'
 import type { LiveView } from '../core/stock/view/live-view.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import { type Clock, SECOND } from '../core/values/clock.ts'
@@ -56,7 +63,8 @@ export interface Services {
     ReportStore &
     WebhookStore &
     Pick<KeyStore, 'listKeyPage' | 'findKeyRecord' | 'findKeyByPairingCode' | 'listKeyAudit'> &
-    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'>
+    Pick<EventStore, 'latestEventCursor' | 'eventsAfter'> &
+    Pick<StockStore, 'findAnswer'>
   readonly view: LiveView
   readonly commits: GroupCommit
   readonly streams: { open(request: StreamRequest): Promise<Reply> }
@@ -114,7 +122,13 @@ export interface SuccessSpec {
   /** With 201: several resources are created, so the reply has no `Location`. */
   readonly createsSeveral?: true
   /** Headers of the reply that do not follow from other properties, by their names in the contract. */
-  readonly headers?: readonly ('Event-Id' | 'NextPage' | 'Complete-Since')[]
+  readonly headers?: readonly (
+    | 'Event-Id'
+    | 'NextPage'
+    | 'Complete-Since'
+    | 'RateLimit-Policy'
+    | 'RateLimit'
+  )[]
   readonly description: string
   readonly schema: TSchema
   /** An example of the CSV file that a caller can get instead. */
@@ -131,8 +145,8 @@ interface OperationSpec {
   readonly description: string
   /** The first segment of the path by default. */
   readonly tag?: string
-  /** `beta` by default. */
-  readonly stability?: 'experimental' | 'stable'
+  /** `stable` by default. An operation that is younger than one release is `beta`. */
+  readonly stability?: 'experimental' | 'beta'
   /** Ignores unknown fields and query parameters. Only the four operations of SPEC.md do this; all others reject them. */
   readonly ignoresUnknownInput?: true
   /** The permission that the key must have. An operation that changes something needs one, unless it takes a pairing code. */
@@ -528,15 +542,22 @@ export async function commitAndReply<Type extends CommandType>(
   if (idempotency === undefined) return toReply(await commits.run(command, requester))
   const answer = (outcome: Outcome) => serializeReply(toReply(outcome, MAX_REMEMBERED_FAILURES))
   const result = await commits.runOnce(command, { ...idempotency, answer }, requester)
-  switch (result.type) {
-    case 'decided':
-      return toReply(result.outcome)
+  return result.type === 'decided' ? toReply(result.outcome) : replyAgain(result, idempotency, readOrder)
+}
+
+/** The reply to a request whose Idempotency-Key was used before. */
+export async function replyAgain(
+  earlier: EarlierAnswer,
+  { key }: RequestIdempotency,
+  readOrder?: (orderId: bigint) => Promise<StorableReply>,
+): Promise<Reply> {
+  switch (earlier.type) {
     case 'replayed':
-      return replay(result.answer, readOrder)
+      return replay(earlier.answer, readOrder)
     case 'key_reused':
       throw new ServiceError(
         'idempotency_key_reused',
-        `the Idempotency-Key ${JSON.stringify(idempotency.key)} was already sent with another request; use a new key for each change`,
+        `the Idempotency-Key ${JSON.stringify(key)} was already sent with another request; use a new key for each change`,
       )
   }
 }
@@ -548,7 +569,7 @@ function withFewerDetails(error: ServiceError, max: number): ServiceError {
   return new ServiceError(code, shortMessage, { field, details: details.slice(0, max) })
 }
 
-function serializeReply({ status, headers, body, orderId }: StorableReply): string {
+export function serializeReply({ status, headers, body, orderId }: StorableReply): string {
   if (orderId === undefined) return JSON.stringify({ status, headers, body })
   const { ETag: _, ...otherHeaders } = headers
   return JSON.stringify({ status, headers: otherHeaders, orderId: String(orderId) })

@@ -186,7 +186,6 @@ export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
   description:
     'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. Each further parameter narrows the list.',
-  stability: 'stable',
   ignoresUnknownInput: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),
@@ -206,6 +205,7 @@ export const createOrder = defineOperation('POST', '/store/orders', {
   summary: 'Order pets',
   description:
     'Creates an order of one or several pets, which reserves its units: all lines or none. If several callers order the last unit at once, exactly one of them gets it. The `quantity` of an inventory entry does not change until the order is completed. With `holdSeconds` the order is a hold, which expires after that time and then reserves nothing. With `complete` the units are sold at once. If lines cannot be ordered, `details` of the error names each of them.',
+  stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
   maxBodyBytes: MAX_BODY_BYTES,
@@ -237,6 +237,7 @@ export const createOrder = defineOperation('POST', '/store/orders', {
 export const getOrder = defineOperation('GET', '/store/orders/{orderId}', {
   summary: 'Get one order',
   description: 'Returns an order in any state.',
+  stability: 'beta',
   params: { orderId: Int64('The order to return.') },
   success: { description: 'The order.', schema: Order },
   prepare: ({ orderId }, { store }) => store.findOrder(orderId),
@@ -253,6 +254,7 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
     'The other fields change an open order: `lines` replaces its lines, all or none; `holdSeconds` restarts the hold from now, and null makes the order firm; null clears a field: `{"shipDate": null}`.',
     'Setting `customer` and `note` to null erases them, in every state of the order.',
   ].join(' '),
+  stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
   maxBodyBytes: MAX_BODY_BYTES,
@@ -294,6 +296,7 @@ export const cancelOrder = defineOperation('DELETE', '/store/orders/{orderId}', 
   summary: 'Cancel an order',
   description:
     'Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing. A return of sold units is a reversal of the adjustment of the order instead.',
+  stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
   params: { orderId: Int64('The order to cancel.') },

@@ -145,7 +145,6 @@ export const createPet = defineOperation('POST', '/pets', {
 export const upsertPets = defineOperation('POST', '/pets/batch', {
   summary: 'Create or update several pets',
   description: `Creates or updates 1 to ${MAX_CHANGES.toLocaleString('en')} pets. A pet whose \`id\` exists is updated; any other pet is created and needs a name and a categoryId. A quantity of an existing pet sets its stock with the reason \`corrected\`. To set a stock, also that of a new pet, the key needs the permission \`stock\` as well. Pets of the batch may swap their barcodes. Either all pets are saved, in one commit, or none. If none is saved, \`details\` of the error lists every pet that cannot be saved. A batch counts as one request.`,
-  stability: 'experimental',
   permission: 'pets',
   acceptsIdempotencyKey: true,
   maxBodyBytes: MAX_BODY_BYTES,
@@ -174,7 +173,6 @@ export const getPet = defineOperation('GET', '/pets/{petId}', {
   summary: 'Get one pet',
   description:
     'Returns the record of one pet. Deprecated: use GET /catalog/{petId}. After the sunset date the response is 410.',
-  stability: 'stable',
   ignoresUnknownInput: true,
   deprecatedSince: new Date('2026-11-01T00:00:00Z'),
   successor: '/v1/catalog/{petId}',

@@ -16,9 +16,13 @@ export interface PublicPage {
 
 type Responder = (request: HttpRequest) => Promise<Reply>
 
+interface Contract {
+  readonly servers: readonly { readonly url: string | undefined }[]
+}
+
 export interface PublicPageParts {
-  /** Builds the OpenAPI document. Called at the first request, when the service knows its own address. */
-  readonly contract: () => unknown
+  /** Builds the OpenAPI document. Called at the first request for a page that needs it, when the service knows its own address. */
+  readonly contract: () => Contract
   /** Rejects while the service cannot serve requests. */
   /** Resolves to warnings about what does not keep the service from answering. */
   readonly checkReady: () => Promise<readonly string[]>
@@ -42,9 +46,9 @@ type Forms<Content> = { readonly identity: Content } & { readonly [Coding in Pag
 
 /** In order of preference: brotli compresses better. */
 const PAGE_CODINGS: readonly PageCoding[] = ['br', 'gzip']
-const CACHE_FOR_A_YEAR = 'public, max-age=31536000, immutable'
+const CACHE_FOR_A_YEAR = { 'Cache-Control': 'public, max-age=31536000, immutable' }
 /** A page may be cached but is revalidated each time, because it names the assets of the newest build. */
-const REVALIDATE = 'no-cache'
+const REVALIDATE_PAGE = { 'Cache-Control': 'no-cache' }
 
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -69,15 +73,45 @@ const SECURITY_HEADERS = {
   'Permissions-Policy': 'camera=(self), geolocation=(), microphone=(), payment=(), usb=()',
 } as const
 
+const PROBES = ['/healthz', '/readyz']
+
+const CATALOG_PATH = '/.well-known/api-catalog'
+const CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+/** For programs that send HEAD (RFC 9727, 2). */
+const CATALOG_LINK = { Link: `<${CATALOG_PATH}>; rel="api-catalog"` }
+
+/** Where programs find the API, its contract, its documentation and its health (RFC 9727, RFC 8631). */
+function apiCatalog({ servers: [server] }: Contract) {
+  if (server?.url === undefined) throw new Error('the contract must name the address of a server')
+  const origin = server.url.replace(/\/v1$/, '')
+  const link = (path: string, type: string) => [{ href: `${origin}${path}`, type }]
+  return {
+    linkset: [
+      { anchor: `${origin}${CATALOG_PATH}`, item: [{ href: server.url }] },
+      {
+        anchor: server.url,
+        'service-desc': link('/openapi.json', 'application/json'),
+        'service-doc': link('/docs', 'text/html'),
+        status: link('/readyz', 'application/json'),
+      },
+    ],
+  }
+}
+
+function atFirstRequest(createResponder: () => Responder): Responder {
+  let responder: Responder | undefined
+  return async (request) => {
+    responder ??= createResponder()
+    return responder(request)
+  }
+}
+
 export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicPage> {
   const { contract, checkReady, webPages } = parts
   const aliveReply = jsonReply({ status: 'ok' }, NO_STORE)
-  let contractResponder: Responder | undefined
   const responders: Readonly<Record<string, Responder>> = {
-    '/openapi.json': async (request) => {
-      contractResponder ??= jsonResponder(contract())
-      return contractResponder(request)
-    },
+    '/openapi.json': atFirstRequest(() => jsonResponder(contract())),
+    [CATALOG_PATH]: atFirstRequest(() => jsonResponder(apiCatalog(contract()), CATALOG_TYPE, CATALOG_LINK)),
     '/healthz': async () => aliveReply,
     '/readyz': async (request) => {
       const warnings = await checkReady().catch((error: unknown) => {
@@ -88,7 +122,11 @@ export function publicPages(parts: PublicPageParts): ReadonlyMap<string, PublicP
   }
   const pages = new Map(Object.entries(webPages))
   for (const [path, answer] of Object.entries(responders)) {
-    pages.set(path, { name: path.slice(1), isLimited: path === '/openapi.json', answer })
+    pages.set(path, {
+      name: path.slice(path.lastIndexOf('/') + 1),
+      isLimited: !PROBES.includes(path),
+      answer,
+    })
   }
   return pages
 }
@@ -135,12 +173,12 @@ function pageName({ path, isHashed }: WebFile): string {
 const BROTLI_QUALITY = 9
 
 /** Encodes and compresses the value once, which takes 5 ms for the contract. */
-function jsonResponder(value: unknown): Responder {
+function jsonResponder(value: unknown, type = 'application/json', headers: Reply['headers'] = {}): Responder {
   const identity = Buffer.from(toJson(value))
   const br = brotliCompressSync(identity, {
     params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY },
   })
-  return formsResponder({ identity, br, gzip: gzipSync(identity) }, 'application/json', {})
+  return formsResponder({ identity, br, gzip: gzipSync(identity) }, type, { ...headers, ...REVALIDATE_PAGE })
 }
 
 /** Reads the file once, so that a new build does not change the files of a running service. */
@@ -152,7 +190,7 @@ async function fileResponder({ type, isHashed, forms }: WebFile): Promise<Respon
   }
   return formsResponder(bytes, type, {
     ...SECURITY_HEADERS,
-    'Cache-Control': isHashed ? CACHE_FOR_A_YEAR : REVALIDATE,
+    ...(isHashed ? CACHE_FOR_A_YEAR : REVALIDATE_PAGE),
   })
 }
 

@@ -110,6 +110,8 @@ const DEFAULT_RETRY_AFTER_SECONDS = 1
 
 /** For secrets (RFC 6749, 5.1), and for health checks, which would be out of date in a cache. */
 export const NO_STORE = { 'Cache-Control': 'no-store' }
+/** For content that one caller may keep, and revalidates by its ETag before each use. */
+export const REVALIDATE = { 'Cache-Control': 'private, no-cache' }
 
 export function jsonReply(value: unknown, headers: Reply['headers'] = {}, status = 200): JsonReply {
   return { ...jsonTextReply(toJson(value), headers), status }
@@ -127,6 +129,35 @@ export const NO_CONTENT: StorableReply = { status: 204, headers: {}, body: null 
 
 export function jsonTextReply(json: string, headers: Reply['headers']): JsonReply {
   return { status: 200, headers: { 'Content-Type': 'application/json', ...headers }, body: json }
+}
+
+const PROBLEM_TYPE = 'application/problem+json'
+
+/**
+ * Whether an Accept header asks for problem details: it names their media type, and does not prefer JSON. A caller that lists
+ * both reads the results of operations as JSON, and errors as problem details.
+ */
+export function prefersProblem(accept: string | null): boolean {
+  if (accept === null) return false
+  const weights = weightsOf(accept)
+  const weight = weights.get(PROBLEM_TYPE) ?? 0
+  const jsonRanges = ['application/json', 'application/*', '*/*']
+  const [jsonWeight = 0] = jsonRanges.flatMap((range) => weights.get(range) ?? [])
+  return weight > 0 && weight >= jsonWeight
+}
+
+/** The same error as problem details (RFC 9457). The fields of the Error body keep their text, because an id may exceed a number. */
+export function toProblem(reply: Reply): Reply {
+  if (typeof reply.body !== 'string') throw new Error('the body of an error must be an Error body')
+  const { code, message }: ErrorBody = JSON.parse(reply.body)
+  const type = `/docs/guides/errors#${code}`
+  const title = code.charAt(0).toUpperCase() + code.slice(1).replaceAll('_', ' ')
+  const members = JSON.stringify({ type, title, detail: message })
+  return {
+    status: reply.status,
+    headers: { ...reply.headers, 'Content-Type': PROBLEM_TYPE },
+    body: `${members.slice(0, -1)},${reply.body.slice(1)}`,
+  }
 }
 
 export function errorReply(error: ServiceError, headers: Reply['headers'] = {}): JsonReply {
@@ -256,13 +287,18 @@ function malformedIfMatch(ifMatch: string): ServiceError {
  * as content, because the last page gets such a link when rows are added after it. The position among the events does not.
  */
 export function conditionalReply(reply: JsonReply, { headers }: HttpRequest): Reply {
-  const { Link, [EVENT_ID]: eventId } = reply.headers
+  const { Link, Vary, [EVENT_ID]: eventId } = reply.headers
   const ETag = reply.headers.ETag ?? entityTag(contentHash(reply.body, Link ?? ''))
   if (matchesTag(headers.get('if-none-match'), ETag)) {
     const position = eventId === undefined ? {} : { [EVENT_ID]: eventId }
     return {
       status: 304,
-      headers: { ETag, ...(Link === undefined ? {} : { Link }), ...position },
+      headers: {
+        ETag,
+        ...(Link === undefined ? {} : { Link }),
+        ...(Vary === undefined ? {} : { Vary }),
+        ...position,
+      },
       body: null,
     }
   }
@@ -289,8 +325,22 @@ export function pageJsonTextReply(
   rowsJson: string,
   next: string | undefined,
 ): Reply {
-  const link = next === undefined ? {} : nextLink(request, query, { cursor: next })
-  return conditionalReply(jsonTextReply(rowsJson, link), request)
+  return conditionalReply(jsonTextReply(rowsJson, linkTo(request, query, next)), request)
+}
+
+/** Replies with a page as a CSV file. */
+export function pageCsvReply(
+  request: HttpRequest,
+  query: PageQuery,
+  text: string,
+  next: string | undefined,
+): Reply {
+  const headers = { 'Content-Type': CSV_TYPE, ...linkTo(request, query, next) }
+  return conditionalReply({ status: 200, headers, body: text }, request)
+}
+
+function linkTo(request: HttpRequest, query: PageQuery, next: string | undefined): Reply['headers'] {
+  return next === undefined ? {} : nextLink(request, query, { cursor: next })
 }
 
 /**
@@ -336,12 +386,7 @@ export function chooseCoding<Offered extends string>(
   acceptEncoding: string | null,
 ): Offered | undefined {
   if (acceptEncoding === null) return undefined
-  const weights = new Map<string, number>()
-  for (const entry of acceptEncoding.toLowerCase().split(',')) {
-    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
-    const weight = parameters.find((parameter) => parameter.startsWith('q='))
-    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
-  }
+  const weights = weightsOf(acceptEncoding)
   const weightOf = (coding: Offered) => weights.get(coding) ?? weights.get('*') ?? 0
   let best: Offered | undefined
   for (const coding of offered) {
@@ -351,9 +396,29 @@ export function chooseCoding<Offered extends string>(
   return best === undefined || weightOf(best) < identityWeight ? undefined : best
 }
 
+/** The entries of an Accept or Accept-Encoding header with their weights. */
+function weightsOf(header: string): ReadonlyMap<string, number> {
+  const weights = new Map<string, number>()
+  for (const entry of header.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = entry.split(';').map((part) => part.trim())
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))
+  }
+  return weights
+}
+
 /** Whether an Accept header names this media type, and does not prefer JSON. */
 export function prefersType(mediaType: string, accept: string | null): boolean {
   return chooseCoding(['application/json', mediaType], accept) === mediaType
+}
+
+export const CSV_TYPE = 'text/csv'
+/** For replies that are JSON or CSV. */
+export const VARY_BY_TYPE = { Vary: 'Accept' }
+
+/** Whether the caller accepts CSV and does not prefer JSON. */
+export function prefersCsv({ headers }: HttpRequest): boolean {
+  return prefersType(CSV_TYPE, headers.get('accept'))
 }
 
 export const IF_MATCH_HEADER = {
@@ -362,16 +427,19 @@ export const IF_MATCH_HEADER = {
 }
 
 export const IDEMPOTENCY_KEY_HEADER = {
-  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours (${LATE_ANSWERS_KEPT_DAYS} days if the body has \`occurredAt\`), it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, body or If-Match differs, the response is 422.`,
+  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours (${LATE_ANSWERS_KEPT_DAYS} days if the body has \`occurredAt\`), it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, query, body or If-Match differs, the response is 422.`,
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/
+
+/** SHA-256 of 64 MiB takes 200 ms, xxHash 8 ms. A caller who finds a collision deceives only itself. */
+const LARGE_BODY_BYTES = 1024 * 1024
 
 /** The Idempotency-Key of a request, and the fingerprint of the request. */
 export type RequestIdempotency = Pick<Idempotency<unknown>, 'key' | 'fingerprint'>
 
 export function readIdempotency(
-  { method, path, headers }: HttpRequest,
+  { method, path, query, headers }: HttpRequest,
   body: Uint8Array = new Uint8Array(),
 ): RequestIdempotency | undefined {
   const key = headers.get('idempotency-key')
@@ -384,9 +452,10 @@ export function readIdempotency(
   }
   const ifMatch = headers.get('if-match')
   const condition = ifMatch === null ? '' : `If-Match: ${ifMatch}\n`
+  const target = query === '' ? path : `${path}?${query}`
   const fingerprint = createHash('sha256')
-    .update(`${method} ${path}\n${condition}`)
-    .update(body)
+    .update(`${method} ${target}\n${condition}`)
+    .update(body.length > LARGE_BODY_BYTES ? `${body.length} bytes: ${Bun.hash.xxHash3(body)}` : body)
     .digest('base64url')
   return { key, fingerprint }
 }

@@ -15,7 +15,7 @@ import {
 import { csvLine } from '../core/transfer/csv.ts'
 import { codecsOf, DateTime, jsonWriter, OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
-import { conditionalReply, jsonReply, prefersType } from './reply.ts'
+import { CSV_TYPE, conditionalReply, jsonReply, prefersCsv, VARY_BY_TYPE } from './reply.ts'
 import { PlainText } from './schemas.ts'
 
 const EXAMPLE_TOTAL = {
@@ -60,8 +60,6 @@ const MovementReport = Type.Object(
   },
 )
 
-const CSV_TYPE = 'text/csv'
-
 export const getMovementReport = defineOperation('GET', '/reports/movements', {
   summary: 'Sum the units that came in and went out',
   description: [
@@ -72,6 +70,7 @@ export const getMovementReport = defineOperation('GET', '/reports/movements', {
     `A report has at most ${MAX_REPORT_ROWS} rows and, by day, ${MAX_REPORT_DAYS} days; beyond that, and if it takes too long, the response is 400.`,
     'With `Accept: text/csv` the response is a CSV file of the rows, and the header `Complete-Since` has the time.',
   ].join(' '),
+  stability: 'beta',
   query: {
     since: Type.Optional(DateTime('The beginning of the range; by default of the current day.')),
     until: Type.Optional(
@@ -93,10 +92,10 @@ export const getMovementReport = defineOperation('GET', '/reports/movements', {
     const report = await longReads.run(key.id, () => reportMovements(store, reportRequest))
     const { completeSince } = report
     const headers = {
-      Vary: 'Accept',
+      ...VARY_BY_TYPE,
       ...(completeSince === undefined ? {} : { 'Complete-Since': new Date(completeSince).toISOString() }),
     }
-    const reply = prefersType(CSV_TYPE, request.headers.get('accept'))
+    const reply = prefersCsv(request)
       ? { status: 200, headers: { 'Content-Type': CSV_TYPE, ...headers }, body: csvOf(report.rows, by) }
       : jsonReply({ ...rangeBody(report), timeZone, by, total: report.total, rows: report.rows }, headers)
     return conditionalReply(reply, request)

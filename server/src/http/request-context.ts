@@ -19,7 +19,7 @@ export interface AppParts extends PublicPageParts {
   /** When deprecated operations end. */
   readonly sunset: Date
   readonly trustedProxies: number
-  /** Whether callers connect over TLS. If they do, every response has a Strict-Transport-Security header. */
+  /** Whether callers connect over TLS, to this process or to a proxy. If they do, every response has a Strict-Transport-Security header. */
   readonly isTls: boolean
   /** The origins whose pages may call the API; `undefined` turns CORS off. */
   readonly corsOrigins: CorsOrigins | undefined

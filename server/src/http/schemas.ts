@@ -94,6 +94,32 @@ export const ErrorBody = Type.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
+export const ProblemBody = Type.Object(
+  {
+    type: PlainText(
+      'Identifies the code, and is the address of its documentation, relative to that of the request.',
+    ),
+    title: PlainText('The code in words.'),
+    detail: PlainText('The same as `message`.'),
+    ...ErrorBody.properties,
+  },
+  {
+    title: 'Problem',
+    description:
+      'An error as problem details (RFC 9457), which a request gets if its Accept header names `application/problem+json`.',
+    examples: [
+      {
+        type: '/docs/guides/errors#unauthorized',
+        title: 'Unauthorized',
+        detail: 'the API key is missing; send "Authorization: Bearer <API_KEY>" with a valid key',
+        code: 'unauthorized',
+        message: 'the API key is missing; send "Authorization: Bearer <API_KEY>" with a valid key',
+        status: 401,
+      },
+    ],
+  },
+)
+
 export const EXAMPLE_TIME = '2026-11-15T12:00:00.000Z'
 export const EXAMPLE_KEY = { id: 'key_4fT9cVq2Lw8ZsXyN', name: 'My shop' }
 

@@ -1,18 +1,23 @@
 import Type from 'typebox'
+import type { Category } from '../core/catalog/category.ts'
 import {
   MAX_QUERY_LENGTH,
   MAX_SEARCH_WORDS,
   SEARCH_ROW,
   SEARCH_SORTS,
+  type SearchRow as SearchRecord,
   searchOf,
   searchPage,
 } from '../core/catalog/search.ts'
 import { AVAILABLE } from '../core/orders/order.ts'
 import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
+import { csvText } from '../core/transfer/files.ts'
+import { readCategories } from '../core/transfer/import-plan.ts'
+import { PET_ROW_KIND } from '../core/transfer/rows.ts'
 import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
-import { pageReply } from './reply.ts'
+import { pageCsvReply, pageReply, prefersCsv, VARY_BY_TYPE } from './reply.ts'
 import { Flag, pageParameters } from './schemas.ts'
 
 const ROW_FIELDS = { ...SEARCH_ROW, available: AVAILABLE }
@@ -37,10 +42,26 @@ const SearchRow = Type.Object(ROW_FIELDS, {
 
 const rowBody = jsonWriter(ROW_FIELDS)
 
+const CSV_EXAMPLE = csvOf(
+  [
+    {
+      petId: 1n,
+      name: 'Biscuit',
+      categoryId: 1n,
+      status: 'available',
+      barcode: '4006381333931',
+      quantity: 12,
+      reserved: 2,
+      ownLowStockAt: 3,
+    },
+  ],
+  [{ id: 1n, name: 'Dogs' }],
+)
+
 export const searchInventory = defineOperation('GET', '/inventory/search', {
   summary: 'Search pets and their stock',
   description:
-    'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search.',
+    'Returns the pets that match every given parameter, with their stock, in pages. A pet that changes while the pages are read may be missing or appear twice; every other pet appears exactly once. Searches of one API key run one after the other. If a search takes longer than 2 seconds, the response is 400; add parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports` reads, with the own threshold of each pet and the name of its category.',
   query: {
     q: Type.Optional(
       Type.String({
@@ -60,10 +81,24 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
     }),
     ...pageParameters(),
   },
-  success: { description: 'A page of the result.', schema: Type.Array(SearchRow) },
+  success: { description: 'A page of the result.', schema: Type.Array(SearchRow), csv: CSV_EXAMPLE },
   reply: async ({ query, request, key }, { store, longReads }) => {
     const search = searchOf(query)
     const page = await longReads.run(key.id, () => searchPage(store, search, query))
-    return pageReply(request, query, page, (row) => rowBody({ ...row, available: availableOf(row) }))
+    const reply = prefersCsv(request)
+      ? pageCsvReply(request, query, csvOf(page.rows, await readCategories(store)), page.next)
+      : pageReply(request, query, page, (row) => rowBody({ ...row, available: availableOf(row) }))
+    return { ...reply, headers: { ...reply.headers, ...VARY_BY_TYPE } }
   },
 })
+
+function csvOf(rows: readonly SearchRecord[], categories: readonly Pick<Category, 'id' | 'name'>[]): string {
+  const names = new Map(categories.map(({ id, name }) => [id, name]))
+  const pets = rows.map((row) => ({
+    ...row,
+    id: row.petId,
+    lowStockAt: row.ownLowStockAt ?? null,
+    category: names.get(row.categoryId) ?? '',
+  }))
+  return csvText(pets, PET_ROW_KIND)
+}

@@ -320,6 +320,7 @@ export const replayWebhook = defineOperation('POST', '/webhooks/{webhookId}/repl
   summary: 'Send events to a webhook again',
   description:
     'Takes a webhook back to an event, so that this event and all later ones are sent again, with the same `webhook-id`. Events that the webhook has not sent yet are never skipped. If the log no longer has these events, the webhook gets a single `relist` instead: read the list again. A webhook that is paused or off sends the events once it is on again.',
+  stability: 'beta',
   permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },
@@ -339,6 +340,7 @@ export const takeOverWebhook = defineOperation('POST', '/webhooks/{webhookId}/ta
   summary: 'Take over a webhook',
   description:
     'The webhook belongs to your key from now on, and pauses with it. Your key needs the permissions `webhooks` and `keys`. The webhook continues where it stopped, with the same secret: rotate it if the previous holder should not know it.',
+  stability: 'beta',
   permission: 'webhooks',
   acceptsIdempotencyKey: true,
   params: { webhookId: Int64('The webhook.') },

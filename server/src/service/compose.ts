@@ -131,7 +131,7 @@ export async function startService(
   let graceEndsAt = 0
   const remainingGraceMs = () => Math.max(0, graceEndsAt - performance.now())
   const scheduler = new Scheduler(
-    backgroundJobs({ store, limits, commits, clock }),
+    backgroundJobs({ store, limits, commits, clock, retentionDays: config.customerRetentionDays }),
     ({ name }, error) => logger.failure(name, error),
     ({ name }) => logger.info('recovered', { source: name }),
   )
@@ -222,7 +222,7 @@ function callerRules(
       pageAddresses: new AddressWindows(PAGE_FILES_PER_ANONYMOUS_REQUEST * perMinute, clock),
     },
     trustedProxies: config.trustProxy,
-    isTls: config.tlsCert !== undefined,
+    isTls: config.tlsCert !== undefined || config.baseUrl?.startsWith('https:') === true,
     corsOrigins: config.corsOrigins,
   }
 }

@@ -80,6 +80,11 @@ export const SETTINGS = {
     help: 'where a day of a report begins: a time zone such as Europe/Berlin',
     parse: timeZone,
   },
+  customerRetentionDays: {
+    fallback: 'off',
+    help: 'off, or the days after which the customer and the note of a closed order are erased',
+    parse: daysOrOff,
+  },
   webhookPrivateAddresses: {
     fallback: 'off',
     help: 'on allows webhooks to private and loopback addresses, and http; keep it off if strangers have keys',
@@ -217,6 +222,13 @@ function optionalPath(text: string): string | undefined {
 function portOrOff(text: string): number | 'off' {
   if (text === 'off') return 'off'
   if (!/^\d+$/.test(text) || Number(text) > 65_535) throw new InvalidValue('off or a port from 0 to 65535')
+  return Number(text)
+}
+
+function daysOrOff(text: string): number | 'off' {
+  if (text === 'off') return 'off'
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1)
+    throw new InvalidValue('off or a number of days from 1 to 99999')
   return Number(text)
 }
 

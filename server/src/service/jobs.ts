@@ -1,31 +1,59 @@
 import { applyThresholdOf, type ThresholdParts } from '../core/catalog/threshold-changes.ts'
 import type { LimitKeeper } from '../core/limits/limit-store.ts'
 import { releaseOf } from '../core/orders/expired-holds.ts'
+import { ERASURE } from '../core/orders/order.ts'
 import { SYSTEM_KEY_ID } from '../core/stock/change-origin.ts'
 import type { GroupCommit } from '../core/stock/group-commit.ts'
-import type { Clock } from '../core/values/clock.ts'
+import { type Clock, DAY } from '../core/values/clock.ts'
 import type { Store } from '../store/store.ts'
 import type { Job } from './scheduler.ts'
 
+type OrderJobs = 'expiredHolds' | 'personalOrders'
+
 interface JobParts {
-  readonly store: Pick<Store, 'backup' | 'checkClock' | 'forgetAnswers' | 'expiredHolds'> &
+  readonly store: Pick<Store, 'backup' | 'checkClock' | 'finishErasures' | 'forgetAnswers' | OrderJobs> &
     ThresholdParts['store']
   readonly limits: Pick<LimitKeeper, 'save'>
   readonly commits: GroupCommit
   readonly clock: Clock
+  /** Personal data of orders that were closed earlier is erased. */
+  readonly retentionDays: number | 'off'
 }
 
 /** Small batches, with a pause after each, let requests use the database in between. */
 const ANSWERS_PER_BATCH = 500
 const HOLDS_PER_BATCH = 200
+const ORDERS_PER_BATCH = 200
 const PAUSE_BETWEEN_BATCHES_MS = 5
 /** A copy may then take 800 ms, and the loss of the disk still costs at most a second. */
 const BACKUP_EVERY_MS = 200
 
-export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job[] {
+export function backgroundJobs({ store, limits, commits, clock, retentionDays }: JobParts): Job[] {
   let unappliedThresholds: ReadonlyMap<bigint, string> = new Map()
   const { backup } = store
   const backupJob = backup && { name: 'backup', intervalMs: BACKUP_EVERY_MS, run: () => backup.copy() }
+  const retentionJob = (days: number): Job => ({
+    name: 'erase-customers',
+    intervalMs: 60_000,
+    run: async (signal) => {
+      while (!signal.aborted) {
+        const orders = await store.personalOrders(clock() - days * DAY, ORDERS_PER_BATCH)
+        if (orders.length === 0) return
+        await Promise.all(
+          orders.map((order) =>
+            commits.run({
+              type: 'change_order',
+              ...order,
+              patch: ERASURE,
+              keyId: SYSTEM_KEY_ID,
+              at: clock(),
+            }),
+          ),
+        )
+        await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
+      }
+    },
+  })
   return [
     ...(backupJob === undefined ? [] : [backupJob]),
     {
@@ -69,6 +97,12 @@ export function backgroundJobs({ store, limits, commits, clock }: JobParts): Job
           await Bun.sleep(PAUSE_BETWEEN_BATCHES_MS)
         }
       },
+    },
+    ...(retentionDays === 'off' ? [] : [retentionJob(retentionDays)]),
+    {
+      name: 'finish-erasures',
+      intervalMs: 1_000,
+      run: () => store.finishErasures(),
     },
     {
       name: 'apply-thresholds',

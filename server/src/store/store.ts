@@ -41,6 +41,12 @@ export interface Store
   /** Saves how the clock differs from the time since boot, for the next start. Throws while a jump of the clock is ignored. */
   checkClock(): Promise<void>
 
+  /**
+   * Removes data that orders have lost since the last call from places where the database still keeps it. Does nothing on
+   * PostgreSQL, whose VACUUM does it.
+   */
+  finishErasures(): Promise<void>
+
   /** `undefined` without a folder for it, and on PostgreSQL, which archives its own log. */
   readonly backup: ContinuousBackup | undefined
 

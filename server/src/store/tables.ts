@@ -265,6 +265,18 @@ export const sharedUpgrade = (terms: TableTerms) => `
   ${ordersUpgrade(terms)}
 `
 
+const SALE_REFERENCE = 'order '
+const COMPLETED_DETAIL = '{"change":"completed","id":"'
+
+/** Finds the sales of orders. Callers may have used such a reference, but only a sale of an order precedes the row of its order. */
+const orderSalesUpgrade = (integer: string) => `
+  UPDATE log SET order_id = CAST(substr(reference, ${SALE_REFERENCE.length + 1}) AS ${integer})
+  FROM (SELECT id, detail FROM log WHERE kind = 'order') AS next
+  WHERE next.id = log.id + 1 AND kind = 'change' AND reason = 'sold' AND reference LIKE '${SALE_REFERENCE}%'
+    AND substr(next.detail, 1, length(reference) + ${COMPLETED_DETAIL.length - SALE_REFERENCE.length + 1})
+      = '${COMPLETED_DETAIL}' || substr(reference, ${SALE_REFERENCE.length + 1}) || '"';
+`
+
 /**
  * Makes each earlier change of a quantity an adjustment of its own. Without a reason, and with the reason `counted`, it is a
  * count; otherwise a movement. The log must be editable.
@@ -282,6 +294,7 @@ const factsUpgrade = ({ integer, text }: TableTerms) => `
   UPDATE log SET document = id, before = 0, counted = after
   WHERE kind = 'pet' AND detail LIKE '{"change":"created"%';
   UPDATE log SET document = id, counted = 0 WHERE kind = 'removed';
+  ${orderSalesUpgrade(integer)}
   ALTER TABLE stock ADD COLUMN counted_at ${integer};
   ALTER TABLE stock ADD COLUMN moved_at ${integer};
   ${LOG_INDEXES}

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PLAN_LIMITS, toStoredSecret } from '../../src/core/keys/api-key.ts'
@@ -53,13 +53,6 @@ describe('petstore check', () => {
   test('an invalid setting is one line', async () => {
     const { exitCode, stderr } = await check({ PORT: 'x' })
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining('PORT must be')])
-  })
-
-  test('finds a database that others can read', async () => {
-    await makeDatabase()
-    chmodSync(path, 0o644)
-    const { exitCode, stdout } = await check()
-    expect([exitCode, stdout]).toEqual([1, expect.stringContaining('chmod 600')])
   })
 
   test('finds stock that contradicts its history, and pets without stock', async () => {

@@ -102,6 +102,10 @@ describe.each(RELEASES)('a store of release %s', (release) => {
     await query(
       "INSERT INTO bans (key_id, number, began_at, ends_at) SELECT id, 9, 1, 8640000000000000 FROM keys WHERE name = 'Shop'",
     )
+    // A caller's sale with the same reference.
+    await query(
+      "INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, reason, reference) VALUES (20, 'change', 1, 2, 2, 'available', 1795076544090, 'petstore', 'sold', 'order 1')",
+    )
     await output(url, 'migrate')
     expect(await output(url, 'check')).toContain('✓ the database is intact')
     expect((await exported(url)).slice(1)).toEqual([
@@ -128,6 +132,8 @@ describe.each(RELEASES)('a store of release %s', (release) => {
       [true, 0, 10, null, 10],
       [true, 10, 6, -4, null],
     ])
+    const sales = await query("SELECT id, order_id FROM log WHERE reference = 'order 1' ORDER BY id")
+    expect(sales.map((sale) => `${sale.id} ${sale.order_id}`)).toEqual(['10 1', '20 null'])
     const [stock] = await query('SELECT counted_at, moved_at FROM stock WHERE pet_id = 2')
     expect(stock).toEqual({ counted_at: facts[0]?.at, moved_at: facts[1]?.at })
     await drop()

@@ -96,21 +96,6 @@ describe('petstore export', () => {
     expect((await run('export', ...flags)).stdout).toBe(read('one').toString())
   })
 
-  const PET = 'petId,name,categoryId,status,quantity,barcode,lowStockAt\n77,Rex,7,sold,1,'
-  const CATEGORY = 'id,name,lowStockAt\n77,Fish,'
-  test.each([
-    ['pets', [], `${PET},`, `${PET}new,5`],
-    ['categories', ['--categories'], CATEGORY, `${CATEGORY}5`],
-  ])('%s clears fields on import that were empty', async (kind, flags, before, after) => {
-    writeFileSync(join(cwd, 'given'), before)
-    expect((await run('import', kind, 'given')).exitCode).toBe(0)
-    await run('export', 'before', ...flags)
-    writeFileSync(join(cwd, 'given'), after)
-    expect((await run('import', kind, 'given')).stdout).toContain('1 changed')
-    expect((await run('import', kind, 'before')).stdout).toContain('1 changed')
-    expect((await run('export', ...flags)).stdout).toBe(read('before').toString())
-  })
-
   test('guards cells against spreadsheets that run formulas, and warns about barcodes that they alter', async () => {
     const file = ['--database-url', 'sqlite:guarded.db']
     const rows = "1,=1+1,1,sold,5,-7,,,@Dogs\n2,'=1,1,sold,5,4006381333931,,,@Dogs\n"

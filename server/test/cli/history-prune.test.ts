@@ -7,12 +7,9 @@ import { withoutPassword } from '../../src/store/opening.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
-import { EventReader } from '../support/event-reader.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
 import { createTestDatabase } from '../support/test-database.ts'
-import { TestService } from '../support/test-service.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import { petstore, petstoreInTerminal } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
 setDefaultTimeout(120_000)
@@ -107,69 +104,5 @@ describe('petstore history prune', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Deleted .*; 0 entries are left\.\n$/)])
     expect(await shop.history()).toEqual([])
     expect(await quantities()).toEqual([CHANGES, 7])
-  })
-})
-
-describe('petstore history prune in a terminal', () => {
-  let shop: PrunableShop
-  beforeEach(async () => {
-    shop = await openPrunableShop()
-  })
-  afterEach(() => shop.close())
-
-  test('asks, and changes nothing if the answer is no', async () => {
-    const { exitCode, shown } = await petstoreInTerminal(
-      ['history', 'prune', '--keep', '1', '--database-url', shop.database.url],
-      '[y/N]',
-      (program) => program.type('n\n'),
-    )
-    expect(shown).toMatch(/counting +0 entries/)
-    expect(shown).toContain('nothing was changed')
-    expect([exitCode, (await shop.history()).length]).toEqual([1, CHANGES])
-  })
-})
-
-describe('a service', () => {
-  let service: TestService
-  beforeEach(async () => {
-    service = await TestService.start({ realTime: true })
-  })
-
-  const env = () => ({ DATABASE_URL: service.databaseUrl })
-  const set = async (petId: bigint, quantity: number) =>
-    expect((await service.setQuantity(petId, `{"quantity": ${quantity}}`)).status).toBe(200)
-  const shown = async () => (await service.call('GET', '/inventory')).items.map(({ quantity }) => quantity)
-
-  test('while the history is pruned: updates continue, and followers of pruned changes list again', async () => {
-    await addChanges(service.store)
-    const events = `${service.address}/v1/inventory/events`
-    const follower = await EventReader.open(events, service.key)
-    await follower.until(() => follower.lastId !== undefined)
-    const from = follower.lastId ?? ''
-    await set(2n, 100)
-    let quantity = 100
-    let isPruning = true
-    const updating = (async () => {
-      while (isPruning) await set(2n, ++quantity)
-    })()
-    // A process of its own, because pruning blocks this one.
-    const pruned = await petstore(['history', 'prune', '--keep', '0', '--yes'], { env: env() })
-    expect(pruned.exitCode).toBe(0)
-    isPruning = false
-    await updating
-    await runCommand(['history', 'prune', '--keep', '0', '--yes'], { env: env() })
-    await set(2n, ++quantity)
-    // A follower that was behind must list again, like those who come later.
-    await follower.until(() => {
-      const last = follower.events.at(-1)
-      return last?.name === 'relist' || last?.data.includes(`"after":${quantity},`) === true
-    })
-    follower.close()
-
-    const late = await EventReader.open(events, service.key, { 'Last-Event-ID': from })
-    await late.until(() => late.events.length > 0)
-    expect(late.events[0]?.name).toBe('relist')
-    late.close()
-    expect((await shown()).slice(0, 2)).toEqual([CHANGES, quantity])
   })
 })

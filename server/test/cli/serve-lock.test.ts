@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lockForServing } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { commandNames, runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
@@ -102,11 +101,6 @@ describe('a SQLite file is served by one process', () => {
       expect(statSync(join(cwd, 'shop.db-serving')).uid).toBe(NOBODY)
     },
   )
-
-  test('a file that cannot be opened is named', () => {
-    mkdirSync(join(cwd, 'shop.db-serving'))
-    expect(() => lockForServing(join(cwd, 'shop.db'))).toThrow('shop.db-serving cannot be used (')
-  })
 
   test('an unusable lock file is reported in one line with advice', async () => {
     await runCommand(['migrate', '--database-url', 'sqlite:shop.db'], { cwd })

@@ -18,8 +18,6 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
-/** Longer than a test may take: a stop that waits for it exceeds the timeout of the test. */
-const LONG_GRACE_MS = 600_000
 /** A stopping service closes idle connections after a second without requests. Timers may fire a little early. */
 const QUIET_MS = 900
 
@@ -127,33 +125,6 @@ describe('petstore serve, when stopped', () => {
 })
 
 describe('a service that stops', () => {
-  test('finishes requests in progress, refuses new connections, and closes the connection', async () => {
-    const service = await TestService.start({
-      stopGraceMs: LONG_GRACE_MS,
-      connectionLimits: { requestTimeoutSeconds: 100 },
-    })
-    const { address } = service
-    const update = await beginUpdate(address, service.key, '{"quantity": 77')
-    const stopped = service.stop()
-    await untilRefusing(address)
-    update.send('}')
-    const answer = await update.answer()
-    expect([answer?.status, answer?.head]).toEqual([200, expect.stringMatching(/^connection: close$/im)])
-    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ petId: 1, quantity: 77 })
-    expect(await update.answer()).toBeUndefined()
-    await stopped
-  })
-
-  test('does not wait for connections without a request', async () => {
-    const service = await TestService.start({ stopGraceMs: LONG_GRACE_MS })
-    const used = await RawConnection.open(service.address)
-    used.sendRequest('GET', '/v1/inventory', service.key)
-    expect((await used.answer())?.status).toBe(200)
-    await RawConnection.open(service.address)
-    await service.stop()
-    expect(await used.answer()).toBeUndefined()
-  })
-
   test('aborts an endless request after the grace period, and saves the limits', async () => {
     const service = await TestService.start({
       stopGraceMs: 1_000,

@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import fc from 'fast-check'
 import type { ChangeOrigin } from '../../src/core/stock/change-origin.ts'
 import type { CommandOf, Result } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
-import { type EntryState, type LockedEntry, PET_STATUSES } from '../../src/core/stock/inventory.ts'
+import type { EntryState, LockedEntry } from '../../src/core/stock/inventory.ts'
 import type { LogRecord } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
-import { change, countIn, entryWith } from '../store/plain-rows.ts'
+import { change, entryWith } from '../store/plain-rows.ts'
 
 const set = (petId: bigint, quantity: number, onlyIf?: readonly EntryState[]): CommandOf<'adjust'> => ({
   ...change(petId, quantity),
@@ -136,45 +135,4 @@ describe('the decision of a commit', () => {
       expect(() => decide([set(1n, quantity)], new Map([asFound([1n, state(3)])]))).toThrow(RangeError)
     },
   )
-
-  test('equals applying one change after the other, and does not modify its input', () => {
-    const pet = fc.constantFrom(1n, 2n, 3n, 2n ** 62n)
-    const states = fc.record({
-      quantity: fc.integer({ min: 0, max: 3 }),
-      status: fc.constantFrom(...PET_STATUSES),
-    })
-    const change = fc
-      .tuple(
-        pet,
-        fc.integer({ min: 0, max: 3 }),
-        fc.option(fc.array(states, { maxLength: 3 }), { nil: undefined }),
-      )
-      .map(([petId, quantity, onlyIf]) => set(petId, quantity, onlyIf))
-    fc.assert(
-      fc.property(fc.array(change), fc.array(fc.tuple(pet, states)), (changes, entries) => {
-        const found = new Map(entries.map(asFound))
-        const foundBefore = structuredClone(found)
-        const { results: outcomes, records } = decide(changes, found)
-        expect(found).toEqual(foundBefore)
-
-        const stock = new Map(entries.map(([petId, entry]) => [petId, { ...entry }]))
-        const kept: [CommandOf<'adjust'>, number][] = []
-        for (const [index, one] of changes.entries()) {
-          const { petId, quantity } = countIn(one)
-          const outcome = shortForm(outcomes[index] as Result)
-          const entry = stock.get(petId)
-          const is = (wanted: EntryState) =>
-            wanted.quantity === entry?.quantity && wanted.status === entry.status
-          if (entry === undefined) expect(outcome).toBe(UNKNOWN)
-          else if (one.onlyIf !== undefined && !one.onlyIf.some(is)) expect(outcome).toBe(CONFLICT)
-          else {
-            kept.push([one, entry.quantity])
-            entry.quantity = quantity
-            expect(outcome).toEqual({ petId, ...entry })
-          }
-        }
-        expect(records.map((record) => [record.by, before(record)])).toEqual(kept)
-      }),
-    )
-  })
 })

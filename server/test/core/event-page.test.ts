@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type EventPageRequest, MAX_EVENTS_PER_PAGE, readEventPage } from '../../src/core/stock/event-page.ts'
 import { petIdOf } from '../../src/core/stock/stock-event.ts'
-import { BusyLog, upTo } from './event-logs.ts'
+import { BusyLog } from './event-logs.ts'
 
 const read = async (log: BusyLog, request: Partial<EventPageRequest>) => {
   const page = await readEventPage(log, { after: '0.a', limit: 100, filter: {}, ...request })
@@ -15,20 +15,6 @@ function logOf(length: number, farthest?: number): BusyLog {
 }
 
 describe('a page of events', () => {
-  test('has at most the limit, and the next pages continue without a gap or a repetition', async () => {
-    const log = logOf(1_234)
-    const petIds: number[] = []
-    let after = '0.a'
-    for (let hasMore = true; hasMore; ) {
-      const page = await read(log, { after, limit: 300 })
-      petIds.push(...page.petIds)
-      expect(page.petIds.length).toBeLessThanOrEqual(300)
-      ;({ cursor: after, hasMore } = page)
-    }
-    expect(petIds).toEqual(upTo(1, 1_234))
-    expect(await read(log, { after })).toMatchObject({ events: [], cursor: '1234.a', hasMore: false })
-  })
-
   test('says that more follows only if another event passes the filter', async () => {
     const log = logOf(900)
     expect(await read(log, { filter: { petId: 700n }, limit: 1 })).toMatchObject({
@@ -48,29 +34,6 @@ describe('a page of events', () => {
     expect(await read(log, { filter, after: first.cursor })).toMatchObject({
       petIds: [MAX_EVENTS_PER_PAGE + 1],
       hasMore: false,
-    })
-  })
-
-  test('is empty without a position, and has the position at the end of the log', async () => {
-    expect(await read(logOf(7), { after: undefined })).toMatchObject({
-      events: [],
-      cursor: '7.a',
-      hasMore: false,
-    })
-  })
-
-  test('has only a relist at the end of the log if events are missing', async () => {
-    expect(await read(logOf(50, 40), {})).toMatchObject({
-      events: [{ kind: 'relist', cursor: '50.a' }],
-      cursor: '50.a',
-      hasMore: false,
-    })
-  })
-
-  test('refuses a position that is none', async () => {
-    await expect(read(logOf(1), { after: 'yesterday' })).rejects.toMatchObject({
-      code: 'invalid_request',
-      field: 'after',
     })
   })
 })

@@ -188,3 +188,17 @@ test('a change of this process ends the attempts of the previous webhook at once
   await until(() => permits.length === 2)
   expect(permits[1]?.isValid()).toBe(true)
 })
+
+test('a change that another process has made ends the attempts of the previous webhook', async () => {
+  const log = new Log(1)
+  log.webhooks = [webhook(1)]
+  const permits: SendPermit[] = []
+  begin(log, (_url, _secrets, _message, permit) => {
+    permits.push(permit)
+    return new Promise((resolve) => permit.signal?.addEventListener('abort', () => resolve(undefined)))
+  })
+  await until(() => permits.length === 1)
+  log.webhooks = [webhook(1, { revision: 2 })]
+  await until(() => permits.length === 2)
+  expect([permits[0]?.signal?.aborted, permits[1]?.isValid()]).toEqual([true, true])
+})

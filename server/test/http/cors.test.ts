@@ -96,6 +96,7 @@ test('a page of an allowed origin may read every response, including errors and 
       expect.arrayContaining([
         ...['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'retry-after', 'etag'],
         ...['location', 'link', 'idempotency-replayed', 'deprecation', 'sunset', 'traceresponse'],
+        ...['ratelimit-policy', 'ratelimit', 'event-id', 'complete-since'],
       ]),
     )
   }

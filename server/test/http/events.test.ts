@@ -147,6 +147,8 @@ describe('GET /inventory/events', () => {
       'this API key has 20 open event streams, and its plan allows 20; close a stream, or let several readers share a stream',
     ])
     expect(refused.headers.get('Retry-After')).toBe('5')
+    expect(refused.headers.get('RateLimit-Policy')).toBe('"streams";q=20;qu="concurrent-requests"')
+    expect(refused.headers.get('RateLimit')).toBe('"streams";r=0')
     expect((await followFromNow()).response.status).toBe(200)
     open[0]?.close()
     await until(async () => (await follow({ key: secret })).response.status === 200)

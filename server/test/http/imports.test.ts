@@ -99,6 +99,49 @@ describe('POST /imports', () => {
     expect(await statusOf('?kind=orders', 'id,petId,quantity,complete\n9,1,1,true\n')).toBe(403)
   })
 
+  test('sent again with its Idempotency-Key creates its pets once, unless the file or the query differs', async () => {
+    const headers = { 'Idempotency-Key': 'delivery' }
+    const file = 'name,categoryId\nNameless,1\nNameless,1\n'
+    const found = async () => (await service.call('GET', '/inventory/search?q=Nameless')).items
+    for (const query of ['?dryRun=true', '']) {
+      const first = await send(query, file, { headers })
+      expect([first.isReplayed, first.json]).toMatchObject([false, { added: 2 }])
+    }
+    const before = await found()
+    expect(before).toHaveLength(2)
+    const again = await send('', file, { headers })
+    expect([again.status, again.isReplayed, again.json]).toMatchObject([200, true, { added: 2 }])
+    for (const [query, other] of [
+      ['', `${file}Nameless,1\n`],
+      ['?locale=de', file],
+    ] as const) {
+      const answer = await send(query, other, { headers })
+      expect([answer.status, answer.error.code]).toEqual([422, 'idempotency_key_reused'])
+    }
+    expect(await found()).toEqual(before)
+  })
+
+  test('that changes nothing is remembered, and one that is refused is checked again', async () => {
+    const headers = { 'Idempotency-Key': 'count' }
+    const count = () => send('?kind=count', 'petId,quantity\n901,5\n', { headers })
+    expect((await count()).status).toBe(404)
+    await service.send('POST', '/pets', { id: 901, name: 'Counted', categoryId: 1, quantity: 5 })
+    const upsert = () => send('', 'petId,quantity\n901,5\n', { headers: { 'Idempotency-Key': 'same' } })
+    expect((await upsert()).json).toMatchObject({ unchanged: 1 })
+    expect((await count()).json).toMatchObject({ unchanged: 1 })
+    await service.setQuantity(901n, '{"quantity": 3}')
+    for (const answer of [await upsert(), await count()]) expect(answer.isReplayed).toBe(true)
+    expect((await service.call('GET', '/inventory/901')).item.quantity).toBe(3)
+  })
+
+  test('a large file sent again with its Idempotency-Key is recognised by its content', async () => {
+    const headers = { 'Idempotency-Key': 'large' }
+    const fileOf = (note: string) => `petId,name,note\n1,Rex,${note.repeat(2 * 1024 * 1024)}\n`
+    expect((await send('', fileOf('a'), { headers })).status).toBe(200)
+    expect((await send('', fileOf('a'), { headers })).isReplayed).toBe(true)
+    expect((await send('', fileOf('b'), { headers })).status).toBe(422)
+  })
+
   test('imports megabytes while other callers read and write', async () => {
     const rows = Array.from({ length: 20_000 }, (_, index) => `${index + 1_000},${'long name '.repeat(12)},1`)
     const importing = send('', `petId,name,categoryId\n${rows.join('\n')}\n`)

@@ -405,8 +405,3 @@ test('a body nests one level deeper than a valid one at most, and up to 16 level
   expect(error.message).toStartWith('the request body nests deeper than 4 levels')
   expect((await adjust('['.repeat(250_000))).error.message).toContain('nests deeper than 4 levels')
 })
-
-test('an Idempotency-Key that is not ASCII is 400', async () => {
-  const headers = { 'Idempotency-Key': 'a\u00ffb' }
-  expect((await service.setQuantity(1n, '{"quantity": 1}', { headers })).status).toBe(400)
-})

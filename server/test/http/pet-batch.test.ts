@@ -86,29 +86,6 @@ describe('POST /pets/batch', () => {
     expect(error).toMatchObject({ status: 400, field, message: expect.stringContaining(message) })
   })
 
-  test('1,000 pets are created and updated at once', async () => {
-    const rows = Array.from({ length: 1_000 }, (_, index) => ({
-      ...{ name: `Pet ${index}`, categoryId: 1, quantity: 5, barcode: `PB-${index}-1000`, lowStockAt: 7 },
-    }))
-    const { pets, created } = resultOf(await upsert(rows))
-    expect([created, pets[999]?.name]).toEqual([1_000, 'Pet 999'])
-    const start = await service.store.latestEventCursor()
-    await upsert(pets.map(({ id, name }) => ({ id, name: `${name}!`, quantity: 8 })))
-    const found = await service.store.eventsAfter(start, 10_000)
-    if (typeof found === 'string') throw new Error(`the events cannot be read: ${found}`)
-    // Every pet writes three log rows: its record, its quantity, and that it is no longer low.
-    expect(
-      Array.from(
-        Map.groupBy(found.events, ({ kind }) => kind),
-        ([kind, { length }]) => [kind, length],
-      ),
-    ).toEqual([
-      ['pet', 1_000],
-      ['change', 1_000],
-      ['recovered', 1_000],
-    ])
-  })
-
   test('needs the permission stock to change the quantity of a pet, also of a new one', async () => {
     const { secret: key } = await service.createKey('pro', { permissions: ['pets'] })
     const before = await allPets()

@@ -86,6 +86,26 @@ describe('GET /inventory/search', () => {
     expect([status, error.message]).toEqual([400, expect.stringContaining(message)])
   })
 
+  test('is a CSV file of the pets, page by page, if the caller prefers one', async () => {
+    const csv = async (query: string) => {
+      const answer = await service.call('GET', `${PATH}?${query}`, { headers: { Accept: 'text/csv' } })
+      return [answer.headers.get('Content-Type'), answer.headers.get('Vary'), answer.text]
+    }
+    const header = 'petId,name,categoryId,status,quantity,barcode,lowStockAt,metadata,category'
+    expect(await csv('q=zebrafish&sort=-petId')).toEqual([
+      'text/csv',
+      'Accept',
+      `${header}\n702,Zebrafish,7,sold,2,,,,Category 7\n701,Müller’s Zebrafish,7,pending,4,4006381333931,4,,Category 7\n`,
+    ])
+    const { headers } = await service.call('GET', `${PATH}?q=zebra&limit=1`, {
+      headers: { Accept: 'text/csv' },
+    })
+    const [, next = ''] = /cursor=([^&>]*)/.exec(headers.get('Link') ?? '') ?? []
+    expect((await csv(`q=zebra&limit=1&cursor=${next}`))[2]).toBe(
+      `${header}\n702,Zebrafish,7,sold,2,,,,Category 7\n`,
+    )
+  })
+
   test('the longest text is accepted, counted in characters', async () => {
     expect(await found(`q=${encodeURIComponent('𝒳'.repeat(200))}`)).toEqual([])
     expect(await found(`q=${'x%20'.repeat(99)}`)).toEqual([])

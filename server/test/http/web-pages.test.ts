@@ -23,6 +23,17 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
   })
 }
 
+function securityHeadersOf(headers: Headers): object {
+  const names = [
+    ...['Content-Security-Policy', 'Cross-Origin-Opener-Policy', 'Cross-Origin-Resource-Policy'],
+    ...['Permissions-Policy', 'Referrer-Policy', 'X-Content-Type-Options', 'X-Frame-Options'],
+    'Strict-Transport-Security',
+  ]
+  return Object.fromEntries(
+    names.filter((name) => headers.has(name)).map((name) => [name, headers.get(name)]),
+  )
+}
+
 function linked(html: string, pattern: RegExp): string {
   const [, address] = pattern.exec(html) ?? []
   if (address === undefined) throw new Error(`nothing in the page matches ${pattern}`)
@@ -58,15 +69,21 @@ describe.each(['/', '/docs', '/docs/', '/docs/store', '/docs/guides/limits'])('t
 })
 
 describe('pages and their files', () => {
-  test('load nothing from other hosts', async () => {
-    for (const path of ['/', '/docs', script]) {
+  test('have the security headers of the Mozilla Observatory', async () => {
+    for (const path of ['/', '/docs', '/docs/guides/limits', script]) {
       const { headers } = await get(path)
-      expect(headers.get('Content-Security-Policy')).toBe(POLICY)
-      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
-      expect(headers.get('X-Frame-Options')).toBe('DENY')
-      expect(headers.get('Referrer-Policy')).toBe('no-referrer')
-      expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
-      expect(headers.get('Permissions-Policy')).toContain('camera=(self)')
+      expect([path, securityHeadersOf(headers)]).toEqual([
+        path,
+        {
+          'Content-Security-Policy': POLICY,
+          'Cross-Origin-Opener-Policy': 'same-origin',
+          'Cross-Origin-Resource-Policy': 'same-origin',
+          'Permissions-Policy': 'camera=(self), geolocation=(), microphone=(), payment=(), usb=()',
+          'Referrer-Policy': 'no-referrer',
+          'X-Content-Type-Options': 'nosniff',
+          'X-Frame-Options': 'DENY',
+        },
+      ])
     }
   })
 
@@ -149,6 +166,71 @@ describe('pages and their files', () => {
     for (const path of ['/', '/docs', '/docs/store', script]) await watched.fetch('GET', path, { key: null })
     const names = (await watched.logged()).map(({ operation }) => operation)
     expect(names).toEqual(['staff-page', 'docs', 'docs', 'asset'])
+  })
+})
+
+test('responses that are no page cannot be shown, embedded or stored', async () => {
+  const headers = {
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Cross-Origin-Resource-Policy': 'same-origin',
+    'X-Content-Type-Options': 'nosniff',
+  }
+  const requests = [
+    ['GET', '/v1/inventory', 'private, no-cache'],
+    ['HEAD', '/v1/inventory/1', 'private, no-cache'],
+    ['GET', '/v1/inventory/404', 'no-store'],
+    ['POST', '/v1/nowhere', 'no-store'],
+    ['POST', '/docs', 'no-store'],
+    ['GET', '/openapi.json', 'no-cache'],
+  ] as const
+  for (const [method, path, cacheControl] of requests) {
+    const answer = await service.fetch(method, path)
+    expect([path, securityHeadersOf(answer.headers)]).toEqual([path, headers])
+    expect([path, answer.headers.get('Cache-Control')]).toEqual([path, cacheControl])
+  }
+})
+
+test('browsers keep to TLS if the address of the service says so', async () => {
+  const behindProxy = await TestService.start({ settings: { baseUrl: 'https://shop.example/v1' } })
+  for (const path of ['/', '/v1/inventory']) {
+    const { headers } = await behindProxy.fetch('GET', path)
+    expect(headers.get('Strict-Transport-Security')).toBe('max-age=31536000')
+  }
+})
+
+describe('the API catalog', () => {
+  const path = '/.well-known/api-catalog'
+  const type = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+
+  test('has absolute links to the API, its contract, docs and status, which exist', async () => {
+    const answer = await get(path)
+    expect([answer.status, answer.headers.get('Content-Type')]).toEqual([200, type])
+    const { linkset } = (await answer.json()) as { linkset: readonly Record<string, unknown>[] }
+    const api = `${service.address}/v1`
+    const link = (page: string, type: string) => [{ href: service.address + page, type }]
+    expect(linkset).toEqual([
+      { anchor: service.address + path, item: [{ href: api }] },
+      {
+        anchor: api,
+        'service-desc': link('/openapi.json', 'application/json'),
+        'service-doc': link('/docs', 'text/html'),
+        status: link('/readyz', 'application/json'),
+      },
+    ])
+    for (const page of ['/openapi.json', '/docs', '/readyz']) expect((await get(page)).status).toBe(200)
+  })
+
+  test('answers HEAD with a link to itself', async () => {
+    const head = await get(path, {}, 'HEAD')
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(head.headers.get('Link')).toBe(`<${path}>; rel="api-catalog"`)
+  })
+
+  test('has the address of the service behind a proxy', async () => {
+    const behindProxy = await TestService.start({ settings: { baseUrl: 'https://shop.example/v1' } })
+    expect((await behindProxy.fetch('GET', path, { key: null })).text).toContain(
+      '"https://shop.example/docs"',
+    )
   })
 })
 

@@ -5,7 +5,6 @@ import { change, pet } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
 import { groupCommit } from '../support/apply-thresholds.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
-import { removePet } from '../support/remove-pet.ts'
 import { historyOf } from '../support/whole-store.ts'
 
 setDefaultTimeout(120_000)
@@ -32,47 +31,6 @@ describe('stock on PostgreSQL', () => {
   })
   const changesOf = async (petId: bigint) =>
     (await historyOf(store, petId)).map(({ before, after }) => [before, after])
-
-  test('is unchanged after a batch that failed in the database', async () => {
-    await store.changeStock([change(1n, 2)])
-    const unstorable = { ...change(2n, 9), keyId: 'key\0' }
-    await expect(store.changeStock([change(1n, 3), unstorable])).rejects.toThrow()
-    await store.changeStock([change(1n, 4), change(2n, 5)])
-    expect(await changesOf(1n)).toEqual([
-      [0, 2],
-      [2, 4],
-    ])
-    expect(await changesOf(2n)).toEqual([[0, 5]])
-  })
-
-  test('changed by another instance is what the next change finds', async () => {
-    await store.changeStock([change(1n, 1)])
-    await other.changeStock([change(1n, 2), change(2n, 2)])
-    await removePet(other, 3n)
-    const outcomes = await store.changeStock([
-      { ...change(1n, 3), onlyIf: [{ quantity: 1, status: 'available' }] },
-      { ...change(2n, 3), onlyIf: [{ quantity: 2, status: 'available' }] },
-      change(3n, 3),
-    ])
-    expect(outcomes).toMatchObject([
-      { type: 'refused', failures: [{ code: 'precondition_failed' }] },
-      { type: 'done', items: [{ petId: 2n, quantity: 3 }] },
-      { type: 'refused', failures: [{ code: 'not_found' }] },
-    ])
-  })
-
-  test('is returned even if a change changes nothing', async () => {
-    await store.changeStock([change(1n, 1)])
-    await other.changeStock([change(1n, 5)])
-    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ items: [{ quantity: 1 }] }])
-    expect(await changesOf(1n)).toEqual([
-      [0, 1],
-      [1, 5],
-      [5, 1],
-    ])
-    await removePet(other, 1n)
-    expect(await store.changeStock([change(1n, 1)])).toMatchObject([{ failures: [{ code: 'not_found' }] }])
-  })
 
   test('that an import has locked is refused with Retry-After within seconds, and other stock can change', async () => {
     const commits = groupCommit(store)

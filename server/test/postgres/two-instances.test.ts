@@ -111,6 +111,31 @@ describe('two instances on one PostgreSQL', () => {
     expect(statuses.filter((status) => status === 422)).toHaveLength(PET_IDS.length - 1)
   })
 
+  test('a file imported with one Idempotency-Key on both at once creates its pets once', async () => {
+    const headers = {
+      Authorization: `Bearer ${key}`,
+      'Content-Type': 'text/csv',
+      'Idempotency-Key': 'file',
+    }
+    const body = `name,categoryId\n${'Imported once,1\n'.repeat(1_500)}`
+    const answers = await Promise.all(
+      [one, other, one, other].map(async (instance) => {
+        for (;;) {
+          const answer = await fetch(`${instance.address}/v1/imports`, { method: 'POST', headers, body })
+          // The import of another caller may take longer than a request waits for it.
+          if (answer.status !== 503) return answer
+        }
+      }),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1)
+    expect(answers.filter(({ headers }) => headers.has('Idempotency-Replayed'))).toHaveLength(3)
+    const store = await openStore(database.url, { tables: 'migrate' })
+    const pets = (await Array.fromAsync(store.exportPets())).flat()
+    expect(pets.filter(({ name }) => name === 'Imported once')).toHaveLength(1_500)
+    await store.close()
+  })
+
   test('a Free key used on both at once gets exactly 60 requests in its window', async () => {
     const free = await addKey(database.url, PLAN_LIMITS.free)
     const sent = await Promise.all(

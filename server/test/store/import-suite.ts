@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { fileText } from '../../src/core/transfer/files.ts'
-import type { ImportReport, ImportRequest } from '../../src/core/transfer/import.ts'
+import { type ImportReport, type ImportRequest, KeyUsed } from '../../src/core/transfer/import.ts'
 import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../src/core/transfer/rows.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
@@ -255,6 +255,27 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         await imported([files[index] ?? ''], { kind })
       }
       expect(await exports()).toEqual(files)
+    })
+
+    test('of imports with one idempotency key at once, one creates the pets, and the others get its answer', async () => {
+      const idempotency = {
+        key: 'k',
+        fingerprint: 'f',
+        answer: ({ added }: ImportReport) => `${added} added`,
+      }
+      const results = await Promise.all(
+        Array.from({ length: 4 }, () =>
+          imported(['name,categoryId', 'Rex,1', 'Max,1'], { idempotency }).catch((error: unknown) => error),
+        ),
+      )
+      const answer = { type: 'replayed', answer: '2 added' } as const
+      expect(results.filter((result) => result instanceof KeyUsed).map((used) => used.answer)).toEqual(
+        Array.from({ length: 3 }, () => answer),
+      )
+      expect(await pets()).toHaveLength(2)
+      await expect(imported(['petId'], { idempotency })).rejects.toMatchObject({ answer })
+      const other = { idempotency: { ...idempotency, fingerprint: 'other' } }
+      await expect(imported(['petId'], other)).rejects.toMatchObject({ answer: { type: 'key_reused' } })
     })
 
     test('changes of other callers during an import are neither lost nor overwritten', async () => {

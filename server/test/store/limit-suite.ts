@@ -1,9 +1,8 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { LimitState } from '../../src/core/limits/limit-store.ts'
 import { admit, newLimitState } from '../../src/core/limits/rate-windows.ts'
 import { ledgerStore, saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
-import { CASE_TIME, LIMIT_CASES } from '../core/limit-cases.ts'
 import { bannedState, NOW } from './limit-records.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -11,33 +10,6 @@ const limits = { perMinute: 2, perDay: 100 }
 
 /** The guarantees of every adapter for windows and bans. */
 export function limitSuite(name: string, underTest: StoreUnderTest): void {
-  describe(`${name}: limits of one key each`, () => {
-    let store: Store
-    let database: Awaited<ReturnType<StoreUnderTest['connect']>>
-    beforeAll(async () => {
-      store = await underTest.open(() => CASE_TIME)
-      database = await underTest.connect()
-    })
-    afterAll(async () => {
-      await database.close()
-      await store.close()
-      await underTest.discard()
-    })
-
-    test.each(LIMIT_CASES)('requests get the decision of the rule: $name', async (given) => {
-      const keyId = `key of ${given.name}`
-      if (given.before !== undefined) {
-        await database.commit(saveStatements(new Map([[keyId, given.before]])), 'unflushed')
-      }
-      const keeper = await store.openLimits(() => CASE_TIME)
-      const told = await Promise.all(given.told.map(() => keeper.admit(keyId, given.limits)))
-      const state: LimitState = structuredClone(given.before ?? newLimitState())
-      expect(told).toEqual(given.told.map(() => admit(state, given.limits, CASE_TIME)))
-      await keeper.save()
-      expect((await ledgerStore(database).loadLimits()).get(keyId)).toEqual(state)
-    })
-  })
-
   describe(`${name}: limits`, () => {
     let store: Store
     let database: Awaited<ReturnType<StoreUnderTest['connect']>>
@@ -100,16 +72,6 @@ export function limitSuite(name: string, underTest: StoreUnderTest): void {
       now += 86_400_000
       expect((await next.admit('key_a', limits)).refused).toBeUndefined()
       await next.save()
-    })
-
-    test('a burst of any size bans nobody, and a key that continues is banned', async () => {
-      const keeper = await store.openLimits(() => now)
-      const burst = await Promise.all(Array.from({ length: 50 }, () => keeper.admit('key_a', limits)))
-      const refusals = Map.groupBy(burst, ({ refused }) => refused ?? 'accepted')
-      expect([refusals.get('accepted')?.length, refusals.get('rate_limit_exceeded')?.length]).toEqual([2, 48])
-      now += 1_000
-      expect((await keeper.admit('key_a', limits)).refused).toBe('rate_limit_exceeded')
-      expect((await keeper.admit('key_a', limits)).refused).toBe('key_banned')
     })
 
     test('the first rejection of a window counts for requests to other instances, too', async () => {

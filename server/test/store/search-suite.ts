@@ -79,35 +79,6 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
     ] as const)('finds %s', async (q, ids) => {
       expect(await findInPages(store, { q })).toEqual([...ids])
     })
-
-    test.each([
-      ...[
-        'AND',
-        'and or',
-        'NOT near',
-        'NEAR(and, 2)',
-        'and*',
-        '"and"',
-        'words:and',
-        '^and',
-        '-and',
-        '{words}:and',
-      ],
-      ...[
-        'and:*',
-        "and' | 'x",
-        'and & !x',
-        'and <-> or',
-        'and\\',
-        "and''",
-        'and)',
-        '(and',
-        'and;--',
-        '\0and',
-      ],
-    ])('treats %p only as words', async (q) => {
-      expect(await findInPages(store, { q })).toEqual(foundIn(SHOP, { ...ALL, q }))
-    })
   })
 
   describe(`${name}: search`, () => {

@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { isLow } from '../../src/core/stock/stock-draft.ts'
-import { IS_LOW } from '../../src/store/low-stock.ts'
 import { insertRows, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -84,31 +82,6 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
         text,
       )
       expect(row).toMatchObject({ at: 1_790_000_000_123n, detail: text })
-    })
-
-    test('an entry is low in SQL if the core says so', async () => {
-      const columns = ['quantity', 'reserved', 'low_at'].map(
-        (column, index) => `CAST($${index + 1} AS BIGINT) AS ${column}`,
-      )
-      for (const [quantity, reserved, lowStockAt] of [
-        [5, 0, null],
-        [0, 0, null],
-        [0, 0, 0],
-        [1, 0, 0],
-        [5, 0, 5],
-        [6, 0, 5],
-        [6, 1, 5],
-        [5, 9, 0],
-        [Number.MAX_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER],
-        [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 0],
-      ] as const) {
-        const entry = { quantity, reserved, lowStockAt }
-        const [found] = await database.rows<{ is_low: boolean | bigint }>(
-          `SELECT ${IS_LOW} AS is_low FROM (SELECT ${columns}) AS entry`,
-          ...[quantity, reserved, lowStockAt],
-        )
-        expect([entry, Boolean(found?.is_low)]).toEqual([entry, isLow(entry)])
-      }
     })
 
     test('booleans and null are returned unchanged', async () => {

@@ -41,50 +41,6 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
-    test('sets quantities in the given order, and returns them in the same order', async () => {
-      const outcomes = await store.changeStock([
-        change(10n, 6),
-        change(404n, 1),
-        change(2n, 0),
-        change(10n, MOST),
-        change(10n, 8),
-      ])
-      const item = (petId: bigint, quantity: number) => ({
-        type: 'done',
-        items: [{ petId, quantity, status: 'available' }],
-      })
-      expect(outcomes).toMatchObject([
-        item(10n, 6),
-        { type: 'refused', failures: [{ code: 'not_found' }] },
-        item(2n, 0),
-        item(10n, MOST),
-        item(10n, 8),
-      ])
-      expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([0, 0, 8, 3])
-    })
-
-    test('changes an entry only if it is in one of the named states, decided inside the commit', async () => {
-      const onlyIf = (quantity: number, status: 'available' | 'sold' = 'available') => [{ quantity, status }]
-      const outcomes = await store.changeStock([
-        { ...change(10n, 6), onlyIf: onlyIf(5) },
-        { ...change(10n, 7), onlyIf: onlyIf(5) },
-        { ...change(10n, 8), onlyIf: onlyIf(6, 'sold') },
-        { ...change(10n, 9), onlyIf: [...onlyIf(4), ...onlyIf(6)] },
-        { ...change(404n, 9), onlyIf: onlyIf(5) },
-        { ...change(10n, 1), onlyIf: [] },
-      ])
-      const conflict = { type: 'refused', failures: [{ code: 'precondition_failed' }] }
-      expect(outcomes).toMatchObject([
-        { type: 'done', items: [{ quantity: 6 }] },
-        conflict,
-        conflict,
-        { type: 'done', items: [{ quantity: 9 }] },
-        { type: 'refused', failures: [{ code: 'not_found' }] },
-        conflict,
-      ])
-      expect((await historyOf(store, 10n)).map(({ after }) => after)).toEqual([6, 9])
-    })
-
     test('records each count in order, also one that confirms the quantity', async () => {
       await store.changeStock([
         change(10n, 6, { at: 100 }),
@@ -111,23 +67,10 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
       expect(await historyOf(store, 404n)).toEqual([])
     })
 
-    test('a batch that cannot be stored changes nothing at all', async () => {
-      const before = await stockOf(store)
-      await expect(store.changeStock([change(10n, 6), change(2n, -1)])).rejects.toThrow()
-      expect(await stockOf(store)).toEqual(before)
-      expect(await historyOf(store, 10n)).toEqual([])
-    })
-
     test('finds pets, with the status of their stock', async () => {
       const { quantity: _, ...record } = pet(HIGHEST, 3)
       expect(await store.findPet(HIGHEST)).toEqual(record)
       expect(await store.findPet(404n)).toBeUndefined()
-      expect(await store.countPets()).toBe(4)
-    })
-
-    test('adds all pets or none', async () => {
-      await expect(addPets(store, [pet(77n, 1), pet(10n, 1)])).rejects.toThrow()
-      expect(await store.findPet(77n)).toBeUndefined()
       expect(await store.countPets()).toBe(4)
     })
 

@@ -17,6 +17,7 @@ interface Response {
 
 interface OperationEntry {
   readonly operationId: string
+  readonly deprecated?: boolean
   readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>
 }
 
@@ -28,6 +29,11 @@ const paths = contract.paths as unknown as Readonly<Record<string, Readonly<Reco
 export const documentedResponses: readonly string[] = Object.values(paths)
   .flatMap((methods) => Object.values(methods))
   .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => `${operationId} ${status}`))
+
+const DEPRECATION_HEADERS = ['Deprecation', 'Sunset', 'Link']
+/** Headers that HTTP, Fetch and W3C Trace Context define for every response, one for nginx, and the default of Cache-Control. */
+const UNSTATED_HEADERS =
+  /^(?:access-control-.*|cache-control|connection|content-.*|cross-origin-resource-policy|date|keep-alive|strict-transport-security|traceresponse|transfer-encoding|vary|x-accel-buffering|x-content-type-options)$/
 
 /** Throws if the contract does not document the response for its operation. Returns the operation's name. */
 export function checkAgainstContract(
@@ -49,19 +55,32 @@ export function checkAgainstContract(
   if (response === undefined || '$ref' in response)
     throw new Error(`${entry.operationId} does not document ${answer.status}`)
   for (const [name, { $ref }] of Object.entries(response.headers)) {
-    if (isRequired($ref) && !answer.headers.has(name))
-      throw new Error(`${entry.operationId} ${answer.status} lacks ${name}`)
+    const { required, schema } = describedHeader($ref)
+    const value = answer.headers.get(name)
+    if (required && value === null) throw new Error(`${entry.operationId} ${answer.status} lacks ${name}`)
+    if (schema.const !== undefined && value !== schema.const)
+      throw new Error(
+        `${entry.operationId} ${answer.status} has ${name}: ${value} instead of ${schema.const}`,
+      )
   }
+  const stated = [...Object.keys(response.headers), ...(entry.deprecated ? DEPRECATION_HEADERS : [])]
+  const unstated = [...answer.headers.keys()].filter(
+    (name) => !UNSTATED_HEADERS.test(name) && !stated.some((one) => one.toLowerCase() === name),
+  )
+  if (unstated.length > 0)
+    throw new Error(
+      `${entry.operationId} ${answer.status} has ${unstated}, which the contract does not state`,
+    )
   const mediaTypes = Object.keys(response.content ?? {})
   const mediaType = answer.headers.get('Content-Type') ?? ''
   if (mediaTypes.length > 0 && !mediaTypes.includes(mediaType))
     throw new Error(`${entry.operationId} ${answer.status} is not ${mediaTypes.join(' or ')}`)
-  if (mediaTypes.includes(mediaType) && mediaType === 'application/json' && method !== 'HEAD') {
+  if (mediaTypes.includes(mediaType) && mediaType.endsWith('json') && method !== 'HEAD') {
     const place =
       sharedName === undefined
         ? ['paths', template, method.toLowerCase(), 'responses', answer.status]
         : ['components', 'responses', sharedName]
-    const pointer = [...place, 'content', 'application/json', 'schema']
+    const pointer = [...place, 'content', mediaType, 'schema']
     checkBody(`contract#/${pointer.map(escaped).join('/')}`, answer.text)
   }
   return entry.operationId
@@ -73,10 +92,17 @@ export function checkPayload(type: string, body: string): void {
   checkBody(`contract#/${pointer.map(escaped).join('/')}`, body)
 }
 
+interface DescribedHeader {
+  readonly required: boolean
+  readonly schema: { readonly type: string; readonly const?: string }
+}
+
 /** `reference` names one of the contract's headers. */
-function isRequired(reference: string): boolean {
-  const headers: Readonly<Record<string, { readonly required: boolean }>> = contract.components.headers
-  return headers[reference.replace('#/components/headers/', '')]?.required === true
+function describedHeader(reference: string): DescribedHeader {
+  const headers: Readonly<Record<string, DescribedHeader>> = contract.components.headers
+  const header = headers[reference.replace('#/components/headers/', '')]
+  if (header === undefined) throw new Error(`the contract has no ${reference}`)
+  return header
 }
 
 function checkBody(reference: string, text: string): void {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { makeOrder } from '../support/orders.ts'
 import { petsNumbered } from '../support/pets.ts'
-import { signIn, useShop } from '../support/shop.ts'
+import { useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
 
 const shop = useShop({ pets: petsNumbered(20, () => ({ quantity: 100 })) })
@@ -27,14 +27,27 @@ test('sales and deliveries are counted as they happen, drawn by day, and lead to
   await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 42 0 yesterday')
   await expectSoon(() => tileText(page, 'Sold in 7 days'), 'Sold in 7 days 42 0 in the 7 days before')
   await expectSoon(() => tileText(page, 'Received in 7 days'), 'Received in 7 days 40 40 today')
-  await rowsOf(page, 'Sold most').getByText('Pet number 2', { exact: true }).waitFor()
-  expect(await rowsOf(page, 'Sold most').allInnerTexts()).toEqual([
-    expect.stringMatching(/^Pet number 1\s+30\s/),
-    expect.stringMatching(/^Pet number 2\s+12\s/),
-  ])
   const table = page.getByRole('table', { name: 'Units per day' })
   expect(await table.getByRole('row').last().getByRole('cell').allInnerTexts()).toEqual(['42', '40'])
   expect(await table.getByRole('row').count()).toBe(15)
+  const movements = page.getByRole('table', { name: 'Movements' })
+  const rows = movements.locator('tbody').getByRole('row')
+  const cells = async () => (await rows.allInnerTexts()).map((text) => text.split(/\s*\t\s*/))
+  await expectSoon(cells, [
+    ['Pet number 1', '30', '0', '0', '0', '0'],
+    ['Pet number 2', '12', '0', '0', '0', '0'],
+    ['Pet number 3', '0', '0', '40', '0', '-5'],
+  ])
+  // Units that come back are no longer sold.
+  const [sale] = (await shop.service.call('GET', '/inventory/adjustments?petId=2&reason=sold')).json as {
+    readonly id: number
+  }[]
+  await shop.send('POST', `/inventory/adjustments/${sale?.id}/reverse`, { reason: 'returned' })
+  await expectSoon(() => tileText(page, 'Sold today'), 'Sold today 30 0 yesterday')
+  await page.getByRole('button', { name: 'By person' }).click()
+  await expectSoon(cells, [['enterprise key', '42', '12', '40', '0', '-5']])
+  await page.getByRole('button', { name: 'Yesterday' }).click()
+  await page.getByText('Nothing came in or went out.').waitFor()
   await tile(page, 'Received in 7 days').getByRole('link').click()
   await page.waitForFunction(() => location.hash === '#/activity?reason=received')
 })
@@ -60,41 +73,24 @@ test('overdue orders, orders of today and holds that expire soon are listed, and
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
 })
 
-test('pets that run out within the chosen time at the current pace are listed, and lead to the pet and back', async () => {
-  // A week is the shortest time for a pace: 70 sold are 10 a day, so 30 last for 3 days.
-  await adjust('sold', 7, -70)
-  await adjust('sold', 8, -49)
+test('pets with too few units for their orders or a week at the current pace are listed, and lead to the pet and back', async () => {
+  // 84 in 4 weeks are 3 a day, so 16 last for 5 days.
+  await adjust('sold', 7, -84)
   const page = await shop.signedIn({ path: '/#/overview' })
   const rows = rowsOf(page, 'Runs out soon')
-  await page.getByRole('button', { name: '3 days' }).click()
-  await expectSoon(() => rows.count(), 1)
-  expect(await rows.first().innerText()).toMatch(/^Pet number 7\s+3 d · 30 free · 70 a week/)
+  await rows.getByText('Pet number 7').waitFor()
+  expect(await rows.first().innerText()).toMatch(/^Pet number 7\s+5 d · 16 free · 21 a week/)
   // Reserved units cannot be sold.
-  await makeOrder(shop, { petId: 8, quantity: 51 })
-  await rows.first().getByText('Nothing free · 49 a week').waitFor()
-  await rows.first().getByRole('link').click()
-  await page.getByRole('heading', { level: 1, name: 'Pet number 8' }).waitFor()
+  await makeOrder(shop, { petId: 7, quantity: 16 })
+  await rows.first().getByText('Nothing free · 21 a week').waitFor()
+  await expectSoon(() => tileText(page, 'Low stock'), 'Low stock 0 1 sold out')
+  await adjust('lost', 7, -2)
+  await rowsOf(page, 'Too few for their orders').getByText('2 too few').waitFor()
+  await rowsOf(page, 'Too few for their orders').getByRole('link').click()
+  await page.getByRole('heading', { level: 1, name: 'Pet number 7' }).waitFor()
   await page.getByRole('link', { name: 'Back to Overview' }).click()
   await page.getByRole('link', { name: 'Reorder list' }).click()
   await page.getByRole('heading', { level: 1, name: 'Low stock' }).waitFor()
-})
-
-test('nothing is said to run out until the stock is loaded', async () => {
-  const page = await shop.page({ path: '/#/overview', provokes: [500] })
-  await page.route('**/v1/inventory/search*', (route) => route.fulfill({ status: 500, body: '{}' }))
-  await signIn(page, shop.service.key)
-  const alert = page.getByRole('alert').filter({ has: page.getByRole('button', { name: 'Try again' }) })
-  await alert.waitFor()
-  await tile(page, 'Sold today')
-    .getByText(/yesterday$/)
-    .waitFor()
-  await page.getByRole('button', { name: '3 days' }).click()
-  expect(await page.getByText(/^Nothing runs out/).count()).toBe(0)
-  await page.unroute('**/v1/inventory/search*')
-  await alert.getByRole('button').click()
-  await tile(page, 'Low stock').locator('.skeleton').waitFor({ state: 'detached' })
-  const outcome = rowsOf(page, 'Runs out soon').or(page.getByText(/^Nothing runs out/))
-  await outcome.first().waitFor()
 })
 
 test('the plan usage is for administrators, and follows the requests of all devices', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { fits, PHONE } from '../support/layout.ts'
-import { makeOrder, stateOf } from '../support/orders.ts'
+import { makeOrder } from '../support/orders.ts'
 import { barcodeOf, scannedPets } from '../support/pets.ts'
 import { scan, typeBarcode } from '../support/scanning.ts'
 import { signIn, useShop } from '../support/shop.ts'
@@ -116,12 +116,15 @@ test('reserved units are not sold: the page says for whom they are, and can take
   expect(await shop.inStock(7n)).toBe(10)
   await axe(page)
   await line(page, 7).getByRole('button', { name: 'Take from this order…' }).click()
-  await page.getByRole('button', { name: 'Cancel the order' }).click()
-  await page.getByText(`Order ${orderId} is cancelled. Sell again.`).waitFor()
+  await page.getByRole('button', { name: 'Take them' }).click()
+  await page.getByText(`Order ${orderId} is changed. Sell again.`).waitFor()
   await page.getByRole('button', { name: 'Sell 1 piece' }).click()
   await page.getByText(/^Sold 1 piece,/).waitFor()
   expect(await shop.inStock(7n)).toBe(9)
-  expect(await stateOf(shop, orderId)).toBe('cancelled')
+  expect(await shop.send('GET', `/store/orders/${orderId}`)).toMatchObject({
+    state: 'open',
+    lines: [{ petId: 7, quantity: 9 }],
+  })
 })
 
 test('several pets are reserved for a customer together, and handed over together', async () => {
@@ -135,20 +138,28 @@ test('several pets are reserved for a customer together, and handed over togethe
   for (const petId of [10, 11, 11]) await scan(page, barcodeOf(petId))
   await page.getByRole('button', { name: 'Reserve…' }).click()
   await axe(page)
-  await page.getByRole('textbox', { name: 'Customer' }).fill('Grace Hopper')
-  await page.getByLabel('Phone').fill('555 0100')
-  await page.getByLabel('Note').fill('Saturday')
-  await page.getByLabel('Keep it').selectOption('no time limit')
   await page.getByRole('button', { name: 'Reserve', exact: true }).click()
-  await page.getByText('Reserved 2 pets for Grace Hopper.').waitFor()
+  await page.getByText('Enter the name of the customer.').waitFor()
+  await page.getByRole('textbox', { name: 'Customer' }).fill('Grace Hopper · 555 0100')
+  await page.getByLabel('Note').fill('Saturday')
+  await page.getByLabel('Keep it').selectOption('No time limit')
+  await page.getByRole('button', { name: 'Reserve', exact: true }).click()
+  await page.getByText(/is made: 1 × Pet number 10, 2 × Pet number 11 are reserved/).waitFor()
+  await page.getByText('Nothing scanned yet').waitFor()
   expect(await Promise.all([10n, 11n].map(shop.inStock))).toEqual([10, 10])
   await page.getByRole('button', { name: 'Pick up…' }).click()
   await page.getByRole('textbox', { name: /^Customer/ }).fill('5550100')
   await page.getByText('Grace Hopper · 555 0100').waitFor()
   await axe(page)
   await fits(page)
-  await page.getByRole('button', { name: 'Hand over all 2 orders' }).click()
-  await page.getByText('Handed over all 2 orders of Grace Hopper · 555 0100.').waitFor()
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: /^Complete/ })
+    .click()
+  await page.getByText('Take 3 out of the stock?').waitFor()
+  await page.getByRole('button', { name: /^Yes, complete/ }).click()
+  await page.getByText(/is complete: 1 × Pet number 10, 2 × Pet number 11 are taken out/).waitFor()
+  await page.getByText('Nothing is reserved for').waitFor()
   expect(await Promise.all([10n, 11n].map(shop.inStock))).toEqual([9, 8])
 })
 

@@ -107,7 +107,7 @@ test('the reorder list suggests amounts by the pace of sales, keeps edits, and i
   const order = page.getByRole('textbox', { name: /Order units of =HYPERLINK/ })
   await page.waitForFunction(() =>
     [...document.querySelectorAll('.low-row input')].some(
-      (field) => field instanceof HTMLInputElement && field.value === '29',
+      (field) => field instanceof HTMLInputElement && field.value === '8',
     ),
   )
   await order.fill('40')
@@ -116,7 +116,7 @@ test('the reorder list suggests amounts by the pace of sales, keeps edits, and i
   await page.getByRole('link', { name: 'Orders', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
   const sales = Promise.withResolvers<void>()
-  await page.route('**/inventory/history?*', async (route) => {
+  await page.route('**/reports/movements?*', async (route) => {
     await sales.promise
     await route.fallback()
   })
@@ -129,7 +129,7 @@ test('the reorder list suggests amounts by the pace of sales, keeps edits, and i
   const downloading = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Download CSV' }).click()
   const text = await Bun.file(await (await downloading).path()).text()
-  expect(text).toContain(`\r\n5,"'=HYPERLINK(""x""),1",'2000000000053,Dogs,3,4,28,40\r\n`)
+  expect(text).toContain(`\r\n5,"'=HYPERLINK(""x""),1",'2000000000053,Dogs,3,4,7,40\r\n`)
   await page.emulateMedia({ media: 'print' })
   expect(await page.getByText('2000000000053').isVisible()).toBe(true)
   expect(await order.isVisible()).toBe(true)

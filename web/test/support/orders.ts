@@ -2,16 +2,18 @@ import type { Locator, Page } from 'playwright-core'
 import type { Shop } from './shop.ts'
 
 export interface OrderDraft {
-  readonly petId: number
-  readonly quantity: number
+  readonly lines: readonly { readonly petId: number; readonly quantity: number }[]
+  readonly reference?: string
   readonly holdSeconds?: number
   readonly shipDate?: string
   readonly customer?: string
   readonly note?: string
 }
 
+type OrderOfOnePet = Omit<OrderDraft, 'lines'> & { readonly petId: number; readonly quantity: number }
+
 /** Creates an order, and returns its id. */
-export async function makeOrder(shop: Shop, draft: OrderDraft): Promise<bigint> {
+export async function makeOrder(shop: Shop, draft: OrderDraft | OrderOfOnePet): Promise<bigint> {
   return BigInt((await shop.send('POST', '/store/orders', draft)).id as number)
 }
 

@@ -1,49 +1,20 @@
 import { expect, test } from 'bun:test'
-import type { Order } from '@petstore/client'
-import type { StockRow } from '../../src/staff-page/data/stock/stock-model.ts'
+import type { MovementReport, MovementRow, Order } from '@petstore/client'
+import { lastDays, paceOf } from '../../src/staff-page/data/movements.ts'
 import {
   orderOf,
   type ReorderLine,
   reorderCsv,
   suggestedOrder,
 } from '../../src/staff-page/low-stock/reorder-list.ts'
-import {
-  biggestMovers,
-  countLow,
-  dueOrders,
-  runningOut,
-} from '../../src/staff-page/overview/overview-figures.ts'
-
-const row = (quantity: number, fields: Partial<StockRow> = {}): StockRow => ({
-  petId: 1n,
-  name: 'Goldie',
-  categoryId: 1n,
-  lowStockAt: undefined,
-  status: 'available',
-  quantity,
-  reserved: 0,
-  searchText: '',
-  ...fields,
-})
-
-test('a pet with nothing left to sell is sold out, also without a threshold and whatever its status', () => {
-  const rows = [
-    row(5),
-    row(5, { lowStockAt: 9 }),
-    row(0),
-    row(0, { status: 'sold' }),
-    row(3, { reserved: 3, lowStockAt: 1 }),
-  ]
-  expect(countLow(rows, { byId: new Map(), isKnown: true })).toEqual({ low: 2, soldOut: 3 })
-})
+import { dueOrders, runningOut } from '../../src/staff-page/overview/overview-figures.ts'
 
 test('orders are overdue before today, due today, and holds expire within a day, the earliest first', () => {
   const now = new Date(2026, 10, 19, 15).getTime()
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour).toISOString()
   const order = (id: bigint, times: Pick<Order, 'shipDate' | 'expiresAt'>): Order => ({
     id,
-    petId: 1n,
-    quantity: 1,
+    lines: [{ petId: 1n, quantity: 1, returned: 0 }],
     state: 'open',
     complete: false,
     createdAt: at(1, 0),
@@ -66,23 +37,19 @@ test('orders are overdue before today, due today, and holds expire within a day,
   expect([ids(due.overdue), ids(due.dueToday), ids(due.expiring)]).toEqual([[3n, 1n], [2n], [6n, 5n]])
 })
 
-test('pets run out at their pace, the earliest first, by what is free', () => {
-  const rows = new Map([
-    [1n, row(30)],
-    [2n, row(51, { petId: 2n, reserved: 51 })],
-    [3n, row(93, { petId: 3n })],
-  ])
+test('pets run out at their pace, the earliest first, by what is available', () => {
+  const stock = [
+    { petId: 1n, available: 30 },
+    { petId: 2n, available: -2 },
+    { petId: 3n, available: 93 },
+  ]
   const pace = new Map([
     [1n, 10],
     [2n, 7],
     [3n, 1],
-    [4n, 5],
   ])
   const within = (days: number) =>
-    runningOut((petId) => rows.get(petId), pace, days).map(({ row: { petId }, daysLeft }) => [
-      petId,
-      daysLeft,
-    ])
+    runningOut(stock, pace, days).map(({ petId, daysLeft }) => [petId, daysLeft])
   expect(within(2)).toEqual([[2n, 0]])
   expect(within(93)).toEqual([
     [2n, 0],
@@ -91,14 +58,44 @@ test('pets run out at their pace, the earliest first, by what is free', () => {
   ])
 })
 
-test('the pets with the most units since a moment come first, and returns alone are no sale', () => {
-  const trade = (petId: bigint, units: number, at: number) => ({ petId, units, at })
-  const trades = [trade(1n, 5, 20), trade(2n, 9, 20), trade(1n, 6, 30), trade(3n, -1, 30), trade(4n, 99, 5)]
-  expect(biggestMovers(trades, 10, 2)).toEqual([
-    [1n, 11],
-    [2n, 9],
+const figures = (sold: number, returned: number, received: number): MovementRow => ({
+  sold,
+  returned,
+  received,
+  damaged: 0,
+  lost: 0,
+  countedUp: 0,
+  countedDown: 0,
+  corrected: 0,
+  change: 0,
+})
+
+test('the pace is what customers kept in 4 weeks', () => {
+  const rows = [
+    { petId: 1n, ...figures(70, 14, 0) },
+    { petId: 2n, ...figures(2, 2, 0) },
+    { petId: 3n, ...figures(0, 0, 9) },
+  ]
+  expect([...paceOf({ rows })]).toEqual([[1n, 2]])
+})
+
+test('the last days end with today in the time zone of the service, and include days without movements', () => {
+  const report: MovementReport = {
+    since: '2026-10-24T22:00:00.000Z',
+    until: '2026-10-27T23:00:00.000Z',
+    timeZone: 'Europe/Berlin',
+    by: 'day',
+    total: figures(9, 1, 5),
+    rows: [
+      { day: '2026-10-25', ...figures(4, 1, 0) },
+      { day: '2026-10-27', ...figures(5, 0, 5) },
+    ],
+  }
+  expect(lastDays(report, 3)).toEqual([
+    { day: '2026-10-25', sold: 3, received: 0 },
+    { day: '2026-10-26', sold: 0, received: 0 },
+    { day: '2026-10-27', sold: 5, received: 5 },
   ])
-  expect(biggestMovers(trades, 10, 9)).toHaveLength(2)
 })
 
 test.each([

@@ -1,12 +1,7 @@
 import { Option } from 'commander'
 import type { ExportedPet } from '../../core/catalog/pet.ts'
 import { fileText } from '../../core/transfer/files.ts'
-import {
-  CATEGORY_ROW_KIND,
-  isAlteredBySpreadsheets,
-  ORDER_ROW_KIND,
-  PET_ROW_KIND,
-} from '../../core/transfer/rows.ts'
+import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../core/transfer/rows.ts'
 import type { TransferStore } from '../../core/transfer/transfer-store.ts'
 import type { PetstoreCommand, SettingFlags } from '../arguments.ts'
 import { streamToStdout, writeNewFile, writeToFile } from '../files.ts'
@@ -60,4 +55,9 @@ async function* warnAboutBarcodes(
   console.error(
     `petstore: ${formatCount(alteredBarcodes, 'barcode')} would be altered by a spreadsheet, which shortens long numbers (4.00638E+12) and drops leading zeros; open the file with the barcode column as text`,
   )
+}
+
+/** Whether a spreadsheet alters the barcode when it opens a CSV file: it shortens long numbers and drops leading zeros. */
+function isAlteredBySpreadsheets(text: string): boolean {
+  return /^(?:\d{12,}|0\d+)$/.test(text)
 }

@@ -30,6 +30,7 @@ export const KEY = {
   name: Name('Name of the person, device or program that uses the key.'),
   plan: OneOf(PLANS, { description: 'The plan of the key.' }),
   permissions: Type.Array(Permission, {
+    maxItems: PERMISSIONS.length,
     uniqueItems: true,
     description: 'What the key may change; empty if it may only read.',
   }),

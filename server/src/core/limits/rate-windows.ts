@@ -142,7 +142,7 @@ function tighterWindow(minute: WindowStatus, day: WindowStatus): WindowStatus {
   return day.resetAt < minute.resetAt ? minute : day
 }
 
-const WINDOW_LENGTHS = { minute: MINUTE, day: DAY }
+export const WINDOW_LENGTHS = { minute: MINUTE, day: DAY }
 
 function statusOf(
   { startedAt, used }: WindowCount,

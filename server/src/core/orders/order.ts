@@ -304,6 +304,13 @@ export function isErasure(patch: OrderPatch): boolean {
   )
 }
 
+/** Whether personal data of the order before the change is not part of the order after it. */
+export function losesPersonalData(before: Order, after: Order): boolean {
+  const hasLost = (value: string | undefined, later: string | undefined) =>
+    value !== undefined && value !== later
+  return hasLost(before.customer, after.customer) || hasLost(before.note, after.note)
+}
+
 /** The patch that removes all personal data. */
 export const ERASURE: OrderPatch = Object.fromEntries(Object.keys(PERSONAL).map((name) => [name, null]))
 

@@ -21,6 +21,7 @@ import {
   isErasure,
   isExpired,
   isSameOrder,
+  losesPersonalData,
   NEW_STATE,
   type NewOrderLine,
   ORDER,
@@ -49,6 +50,8 @@ export interface LockedOrders {
 export interface OrderChanges {
   readonly added: readonly Order[]
   readonly changed: readonly Order[]
+  /** Whether orders have lost personal data, which must not stay anywhere. */
+  readonly hasErasures: boolean
   /** How many of the changed orders are expired holds. */
   readonly expired: number
   /** How many orders were refused because of insufficient stock. */
@@ -78,6 +81,7 @@ export class OrdersDraft {
   readonly #locked: LockedOrders
   readonly #added = new Map<bigint, Order>()
   readonly #changed = new Map<bigint, Order>()
+  #hasErasures = false
   #expiredCount = 0
   #refusedCount = 0
 
@@ -94,6 +98,7 @@ export class OrdersDraft {
     return {
       added: [...this.#added.values()],
       changed: [...this.#changed.values()],
+      hasErasures: this.#hasErasures,
       expired: this.#expiredCount,
       refused: this.#refusedCount,
     }
@@ -214,9 +219,8 @@ export class OrdersDraft {
       this.#release(before.lines)
       this.#reserve(order.lines)
     }
-    this.#put(order)
-    this.#stock.logOrder(order, 'changed', by)
-    return order
+    if (losesPersonalData(before, order)) this.#hasErasures = true
+    return this.#put(order, 'changed', by)
   }
 
   /** The order that the command names, if the command applies to its state. */
@@ -294,12 +298,11 @@ export class OrdersDraft {
     return this.#put(closed, change, by)
   }
 
-  /** Writes the order, and logs the change if there is one. */
-  #put(order: Order, change?: OrderChange, by?: ChangeOrigin): Order {
+  #put(order: Order, change: OrderChange, by: ChangeOrigin): Order {
     const isNew = !this.#locked.orders.has(order.id)
     if (isNew) this.#added.set(order.id, order)
     else this.#changed.set(order.id, order)
-    if (change !== undefined && by !== undefined) this.#stock.logOrder(order, change, by)
+    this.#stock.logOrder(order, change, by)
     return order
   }
 

@@ -148,6 +148,7 @@ const COMMANDS: { readonly [Type in CommandType]: CommandDefinition<CommandOf<Ty
   replay_webhook: { ...ON_WEBHOOK, decide: (drafts, command) => webhooksOf(drafts).replay(command) },
   take_over_webhook: { ...ON_WEBHOOK, decide: (drafts, command) => webhooksOf(drafts).takeOver(command) },
   remove_webhook: { ...ON_WEBHOOK, decide: (drafts, command) => webhooksOf(drafts).remove(command) },
+  remember_answer: { pets: noPets, reads: () => NOTHING, size: sizeOne, decide: () => ({ type: 'done' }) },
 }
 
 const ordersOf = ({ orders }: Drafts) => requireDraft(orders, 'orders')

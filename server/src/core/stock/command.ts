@@ -100,6 +100,8 @@ interface CommandFields {
   replay_webhook: { webhookId: bigint; cursor: string }
   take_over_webhook: { webhookId: bigint }
   remove_webhook: TagCondition & { webhookId: bigint }
+  /** Changes nothing. Its answer is that of an import, which has several commands. */
+  remember_answer: unknown
 }
 
 export type AdjustmentChange = {
@@ -167,6 +169,7 @@ interface OutcomeByCommand {
   replay_webhook: WebhookDone | UnknownWebhook
   take_over_webhook: WebhookDone | UnknownWebhook
   remove_webhook: Done | UnknownWebhook | RecordChanged
+  remember_answer: Done
 }
 
 type OutcomeOfType<Type extends string, Fields = unknown> = Readonly<{ type: Type } & Fields>
@@ -214,9 +217,11 @@ export interface Idempotency<O> {
 
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
-export type KeyedAnswer<O = Outcome> =
-  | { readonly type: 'decided'; readonly outcome: O }
-  /** A replay answers as before and changes nothing. */
+export type KeyedAnswer<O = Outcome> = { readonly type: 'decided'; readonly outcome: O } | EarlierAnswer
+
+/** The idempotency key was used before. Nothing was changed. */
+export type EarlierAnswer =
+  /** A replay answers as before. */
   | { readonly type: 'replayed'; readonly answer: string }
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }

@@ -4,6 +4,7 @@ import { DAY, HOUR } from '../values/clock.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import {
   type Command,
+  type EarlierAnswer,
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
@@ -98,6 +99,10 @@ function answerKeptMs(command: Command): number {
   const isDated = 'occurredAt' in command && command.occurredAt !== undefined
   return isDated ? LATE_ANSWERS_KEPT_DAYS * DAY : ANSWERS_KEPT_MS
 }
+
+/** Stands for the answer of a key that is only locked, and is not remembered. */
+export const NO_ANSWER = ''
+
 /** An answer as the store keeps it. It is written in the commit that decided the command. */
 export interface RememberedAnswer {
   readonly keyId: string
@@ -139,12 +144,8 @@ class AnswersDraft {
     const { keyId, at } = command
     const { key: idempotencyKey, fingerprint } = idempotency
     const id = answerId({ keyId, idempotencyKey })
-    const earlier = this.newAnswers.get(id) ?? this.#remembered?.get(id)
-    if (earlier !== undefined && at < earlier.forgetAt) {
-      return earlier.fingerprint === fingerprint
-        ? { type: 'replayed', answer: earlier.answer }
-        : { type: 'key_reused' }
-    }
+    const earlier = earlierAnswer(this.newAnswers.get(id) ?? this.#remembered?.get(id), { fingerprint, at })
+    if (earlier !== undefined) return earlier
     const outcome = decideCommand()
     if (mustRemember(outcome)) {
       const answer = idempotency.answer(outcome)
@@ -153,6 +154,17 @@ class AnswersDraft {
     }
     return { type: 'decided', outcome }
   }
+}
+
+/** The answer to a request whose idempotency key has a remembered answer; `undefined` if the request must be decided. */
+export function earlierAnswer(
+  remembered: RememberedAnswer | undefined,
+  { fingerprint, at }: Pick<RememberedAnswer, 'fingerprint'> & { readonly at: number },
+): EarlierAnswer | undefined {
+  if (remembered === undefined || at >= remembered.forgetAt) return undefined
+  return remembered.fingerprint === fingerprint
+    ? { type: 'replayed', answer: remembered.answer }
+    : { type: 'key_reused' }
 }
 
 /** The answer is not remembered if the command is invalid or forbidden, so a retry is decided again. */

@@ -1,6 +1,7 @@
 import type { Page } from '../values/page.ts'
 import type { Adjustment, AdjustmentFilter } from './adjustment.ts'
 import type { ResultsOf, SubmittedCommand } from './command.ts'
+import type { RememberedAnswer } from './decide.ts'
 import type { HistoryEntry, HistoryFilter, PruneLimit } from './history.ts'
 import type { InventoryItem, StockChanges } from './inventory.ts'
 import type { EditFilter, PetEdit } from './pet-edit.ts'
@@ -49,6 +50,7 @@ export interface StockStore {
     commands: Commands,
     options?: CommitOptions,
   ): Promise<ResultsOf<Commands>>
+  findAnswer(sent: Pick<RememberedAnswer, 'keyId' | 'idempotencyKey'>): Promise<RememberedAnswer | undefined>
   /** Removes at most `maxAnswers` answers that need not be remembered any more, in one commit. Resolves to their number. */
   forgetAnswers(now: number, maxAnswers: number): Promise<number>
 }

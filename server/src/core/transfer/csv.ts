@@ -7,11 +7,7 @@ export type Encoding = (typeof ENCODINGS)[number]
 
 /** The file is not a text in its encoding, or has no header. The message is for the person who has the file. */
 export class BadFile extends Error {
-  override readonly name: string = 'BadFile'
-}
-
-export class NotUtf8 extends BadFile {
-  override readonly name = 'NotUtf8'
+  override readonly name = 'BadFile'
 }
 
 /** Throws `BadFile` if the bytes are not a text in this encoding. */
@@ -32,7 +28,7 @@ export function decodeFile(bytes: Uint8Array, encoding: Encoding): string {
   } catch {
     const [textBefore = ''] = new TextDecoder('utf-8').decode(bytes).split('\ufffd', 1)
     const line = textBefore.split('\n').length
-    throw new NotUtf8(
+    throw new BadFile(
       `the file is not UTF-8 (line ${line}) but probably Latin-1 (Windows-1252); choose the encoding latin1, or save it as UTF-8 (in Excel: CSV UTF-8)`,
     )
   }

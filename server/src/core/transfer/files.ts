@@ -148,12 +148,19 @@ export function* readColumns(
 /** Writes a file with these values. An import of the file clears the fields that a value lacks. */
 export async function* fileText<Value>(
   batches: AsyncIterable<readonly Value[]>,
-  { columns, write }: RowKind<Value>,
+  kind: RowKind<Value>,
 ): AsyncGenerator<string> {
-  yield `${headerOf(columns)}\n`
-  for await (const batch of batches) {
-    let text = ''
-    for (const value of batch) text += csvLine(columns, write(value))
-    yield text
-  }
+  yield `${headerOf(kind.columns)}\n`
+  for await (const batch of batches) yield linesOf(batch, kind)
+}
+
+/** Like `fileText`, for a file with few values. */
+export function csvText<Value>(values: readonly Value[], kind: RowKind<Value>): string {
+  return `${headerOf(kind.columns)}\n${linesOf(values, kind)}`
+}
+
+function linesOf<Value>(values: readonly Value[], { columns, write }: RowKind<Value>): string {
+  let text = ''
+  for (const value of values) text += csvLine(columns, write(value))
+  return text
 }

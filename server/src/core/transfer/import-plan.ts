@@ -445,7 +445,7 @@ function failedLines(
   })
 }
 
-async function readCategories(store: Pick<CatalogStore, 'listCategories'>): Promise<Category[]> {
+export async function readCategories(store: Pick<CatalogStore, 'listCategories'>): Promise<Category[]> {
   const categories: Category[] = []
   for (;;) {
     const page = await store.listCategories(categories.at(-1)?.id, MAX_CHANGES)

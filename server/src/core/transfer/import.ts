@@ -1,6 +1,9 @@
 import type { CatalogStore } from '../catalog/catalog-store.ts'
 import { applyThresholdOf, type ThresholdParts } from '../catalog/threshold-changes.ts'
-import type { Command } from '../stock/command.ts'
+import type { ChangeOrigin } from '../stock/change-origin.ts'
+import type { Command, EarlierAnswer, Idempotency } from '../stock/command.ts'
+import { earlierAnswer, NO_ANSWER } from '../stock/decide.ts'
+import type { StockStore } from '../stock/stock-store.ts'
 import { readHeader } from './csv.ts'
 import { type ColumnMapping, IMPORT_KINDS, type ImportKind, matchColumns, readColumns } from './files.ts'
 import {
@@ -42,8 +45,22 @@ export class RowsRefused extends Error {
   }
 }
 
+/** Nothing was changed, because the idempotency key of the import was already used. */
+export class KeyUsed extends Error {
+  override readonly name = 'KeyUsed'
+  readonly answer: EarlierAnswer
+
+  constructor(answer: EarlierAnswer) {
+    super('the idempotency key of the import was already used')
+    this.answer = answer
+  }
+}
+
 export interface ImportParts extends ThresholdParts {
-  readonly store: TransferStore & Pick<CatalogStore, 'listCategories'> & ThresholdParts['store']
+  readonly store: TransferStore &
+    Pick<CatalogStore, 'listCategories'> &
+    Pick<StockStore, 'findAnswer'> &
+    ThresholdParts['store']
 }
 
 export interface ImportRequest extends PlanOptions {
@@ -51,15 +68,19 @@ export interface ImportRequest extends PlanOptions {
   readonly text: string
   readonly mapping?: ColumnMapping | undefined
   readonly locale?: Locale | undefined
-  /** Decides everything and changes nothing. */
+  /** Decides everything, and changes and remembers nothing. */
   readonly dryRun: boolean
+  /** The answer is remembered in the transaction of the import. A refused import is not remembered. */
+  readonly idempotency?: Idempotency<ImportReport> | undefined
 }
 
 /**
  * Imports all rows of a file or none. Throws `BadFile` if it is not such a file, and `RowsRefused` if rows are refused: those that
- * cannot be read or contradict each other, and otherwise those that contradict the store.
+ * cannot be read or contradict each other, and otherwise those that contradict the store. Throws `KeyUsed` if its idempotency key
+ * was used.
  */
 export async function importFile(parts: ImportParts, request: ImportRequest): Promise<ImportReport> {
+  await requireNewKey(parts.store, request)
   switch (request.kind) {
     case 'pets':
       return importRows(parts, request, IMPORT_KINDS.pets, planPets)
@@ -86,16 +107,29 @@ async function importRows<Value extends object>(
   const planned = await plan(rows, parts.store, request)
   const allRefused = [...refused, ...planned.refused]
   if (allRefused.length > 0) throw new RowsRefused(allRefused)
-  const counts = planned.total === 0 ? { added: 0, changed: 0 } : await write(parts.store, planned, request)
-  for (const categoryId of request.dryRun ? [] : (planned.thresholds ?? [])) {
-    await applyThresholdOf(categoryId, parts, request.origin.keyId)
-  }
-  return {
+  const toReport = (counts: WrittenCounts): ImportReport => ({
     rows: rows.length,
     ...counts,
     unchanged: rows.length - counts.added - counts.changed,
     ignoredColumns,
+  })
+  const report = await write(parts.store, planned, request, toReport)
+  for (const categoryId of request.dryRun ? [] : (planned.thresholds ?? [])) {
+    await applyThresholdOf(categoryId, parts, request.origin.keyId)
   }
+  return report
+}
+
+/** A repeated request is answered before its file is read, which may contradict the store by now. */
+async function requireNewKey(
+  store: ImportParts['store'],
+  { idempotency, origin }: ImportRequest,
+): Promise<void> {
+  if (idempotency === undefined) return
+  const { key: idempotencyKey, fingerprint } = idempotency
+  const remembered = await store.findAnswer({ keyId: origin.keyId, idempotencyKey })
+  const answer = earlierAnswer(remembered, { fingerprint, at: origin.at })
+  if (answer !== undefined) throw new KeyUsed(answer)
 }
 
 /** Reads all rows. */
@@ -126,24 +160,32 @@ class DryRunEnds extends Error {
   override readonly name = 'DryRunEnds'
 }
 
+type WrittenCounts = Pick<ImportCounts, 'added' | 'changed'>
+
 async function write(
   store: TransferStore,
   plan: ImportPlan,
-  { dryRun, onStep }: ImportRequest,
-): Promise<Pick<ImportCounts, 'added' | 'changed'>> {
-  let counts = { added: 0, changed: 0 }
+  { dryRun, onStep, idempotency, origin }: ImportRequest,
+  toReport: (counts: WrittenCounts) => ImportReport,
+): Promise<ImportReport> {
+  let report = toReport({ added: 0, changed: 0 })
+  const isRemembered = idempotency !== undefined && !dryRun
+  if (plan.total === 0 && !isRemembered) return report
   const work = async (change: ChangeStep) => {
+    const remember = isRemembered ? rememberIn(change, idempotency, origin) : undefined
+    await remember?.lockKey()
     let written = 0
+    // The store returns an outcome of each command, because none has an idempotency key.
     const step = async (commands: readonly Command[], rows: number) => {
       const results = await change(commands)
       written += rows
       onStep('writing', written, plan.total)
       return results
     }
-    // The store returns an outcome of each command, because none has an idempotency key.
     const { refused, added, changed } = await plan.write(step as WriteStep)
     if (refused.length > 0) throw new RowsRefused(refused)
-    counts = { added, changed }
+    report = toReport({ added, changed })
+    await remember?.write(report)
     if (dryRun) throw new DryRunEnds()
   }
   try {
@@ -151,5 +193,19 @@ async function write(
   } catch (error) {
     if (!(error instanceof DryRunEnds)) throw error
   }
-  return counts
+  return report
+}
+
+/** Remembers the answer of an import in its transaction. */
+function rememberIn(change: ChangeStep, idempotency: Idempotency<ImportReport>, origin: ChangeOrigin) {
+  const remember = async (text: string) => {
+    const once = { ...idempotency, answer: () => text }
+    const [result] = await change([{ type: 'remember_answer', ...origin, idempotency: once }])
+    if (result?.type === 'replayed' || result?.type === 'key_reused') throw new KeyUsed(result)
+  }
+  return {
+    /** Another import with the key waits for this one, and then throws `KeyUsed`. */
+    lockKey: () => remember(NO_ANSWER),
+    write: (report: ImportReport) => remember(idempotency.answer(report)),
+  }
 }

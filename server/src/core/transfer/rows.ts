@@ -6,9 +6,6 @@ import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
 import type { ErrorCode } from '../values/errors.ts'
 import { codecOf, codecsOf, type FieldCodec, type Fields, quote } from '../values/field.ts'
 
-// The import view of the page uses only the file readers of core.
-export { nameKey }
-
 /** A row that cannot be read. The message is for the person who fixes the file. */
 export class BadRow extends Error {
   override readonly name = 'BadRow'
@@ -170,26 +167,6 @@ const PET_COLUMN_OVERRIDES: Readonly<Record<string, Partial<Column>>> = {
 
 export const PET_ROW_KIND = rowKind<FilePet>('pet', 'pets', PET_FILE, PET_COLUMN_OVERRIDES)
 
-/** A pet of a file for the import of the staff page, in which every row must have these fields. */
-export type CompletePet = FilePet & Required<Pick<FilePet, 'name' | 'status' | 'quantity'>>
-const COMPLETE_PET_FILE = {
-  ...PET_FILE,
-  name: RemoveOptional(name),
-  status: RemoveOptional(status),
-  quantity: RemoveOptional(quantity),
-}
-export const COMPLETE_PET_ROW_KIND = rowKind<CompletePet>(
-  'pet',
-  'pets',
-  COMPLETE_PET_FILE,
-  PET_COLUMN_OVERRIDES,
-)
-
-/** Whether a spreadsheet alters the barcode when it opens a CSV file: it shortens long numbers and drops leading zeros. */
-export function isAlteredBySpreadsheets(text: string): boolean {
-  return /^(?:\d{12,}|0\d+)$/.test(text)
-}
-
 /** The category of a row. A new category has an id or a name, or both. */
 export type RowCategory =
   | { readonly type: 'known'; readonly id: bigint }
@@ -255,7 +232,7 @@ const CATEGORY_FILE = {
 }
 export const CATEGORY_ROW_KIND = rowKind<FileCategory>('category', 'categories', CATEGORY_FILE)
 
-export const ORDER_ROW_KIND = rowKind<OrderRow>('order', 'orders', ORDER_ROW)
+export const ORDER_ROW_KIND = rowKind<OrderRow>('order line', 'order lines', ORDER_ROW)
 
 /** The counted quantity of a pet, which its id or its barcode names. */
 export type FileCount = Pick<PetUpsert, 'id'> & { readonly barcode?: string; readonly quantity: number }

@@ -1,13 +1,13 @@
 import type { Category } from '../catalog/category.ts'
 import type { ExportedPet, StockedPet } from '../catalog/pet.ts'
 import type { OrderRow } from '../orders/order.ts'
-import type { Command, Result } from '../stock/command.ts'
+import type { Result, SubmittedCommand } from '../stock/command.ts'
 
 /**
  * Decides and writes commands with at most MAX_CHANGES changes in total, as `StockStore.changeStock` does, but in a transaction
  * that may have other steps. A refused command changes nothing and does not end the transaction.
  */
-export type ChangeStep = (commands: readonly Command[]) => Promise<readonly Result[]>
+export type ChangeStep = (commands: readonly SubmittedCommand[]) => Promise<readonly Result[]>
 
 export interface TransferStore {
   /**

@@ -22,7 +22,13 @@ import { type CommitOptions, PetsLockedError, type StockStore } from '../../core
 import { ServiceError } from '../../core/values/errors.ts'
 import { decideWithFacts } from '../facts.ts'
 import { advanceIdsStatements } from '../generated-ids.ts'
-import { ANSWER_COLUMNS, type AnswerRow, answerValues, toAnswers } from '../idempotency.ts'
+import {
+  ANSWER_COLUMNS,
+  type AnswerMethods,
+  type AnswerRow,
+  answerValues,
+  toAnswers,
+} from '../idempotency.ts'
 import {
   ALL_ENTRIES,
   CHANGES_INVENTORY,
@@ -111,7 +117,7 @@ const BRIEF_LOCK_WAIT_MS = 400
 export function stockMethods(
   connection: Connection,
   clock: StoreClock,
-): Omit<StockStore, 'forgetAnswers'> & Pick<OrderStore, 'orderTotals'> {
+): Omit<StockStore, keyof AnswerMethods> & Pick<OrderStore, 'orderTotals'> {
   const totals = orderTotalsCounter()
   const toCursor = ({ server, snapshot, prunings }: SnapshotRow) =>
     [snapshot, server, prunings, connection.lossCount].join('@')

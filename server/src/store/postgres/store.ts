@@ -92,6 +92,7 @@ export async function openPostgresStore(
     backupTo: () => Promise.reject(new Error(BACKUP_ADVICE)),
     findDamage: () => findDamage(connection),
     ping: () => readiness.run(),
+    finishErasures: async () => {},
     backup: undefined,
     ...clockMethods(connection, databaseClock?.steadyClock, 'the database server'),
     findWrongSettings: () => findWrongSettings(connection, sessionSettings(settings)),

@@ -43,6 +43,8 @@ interface ServingParts {
   readonly onFileLost: () => Promise<boolean>
   readonly queue: FlushQueue
   readonly checkpointer: Checkpointer
+  readonly wal: LogFile
+  readonly maxLogBytes: number
   readonly disk: Disk
   readonly requireFreeSpace: () => void
 }
@@ -113,6 +115,9 @@ export class Connection implements SqlDatabase, LongSession {
    */
   #hasReadSinceCommit = false
   #version = 0
+  #erasures = 0
+  /** How many of the erasures have left the write-ahead log. */
+  #finishedErasures = 0
   /** The time at which the waiting writes first found the database locked. */
   #lockedSince = 0
   #lastLockedAt = Number.NEGATIVE_INFINITY
@@ -145,6 +150,8 @@ export class Connection implements SqlDatabase, LongSession {
     database.run(`PRAGMA cache_size = ${cachePages}`)
     database.run('PRAGMA synchronous = FULL')
     database.run('PRAGMA foreign_keys = ON')
+    // Erased personal data must not stay in the free space of pages.
+    database.run('PRAGMA secure_delete = ON')
     return new Connection(database, path)
   }
 
@@ -166,9 +173,7 @@ export class Connection implements SqlDatabase, LongSession {
     this.#flushCommitsOfEarlierRun(this.#wal)
     this.database.run('PRAGMA synchronous = NORMAL')
     this.database.run('PRAGMA wal_autocheckpoint = 0')
-    // Shortens the file after it has become much longer than usual. A checkpoint leaves the commits of its last moments; SQLite
-    // overwrites them faster than it would append them again.
-    this.database.run(`PRAGMA journal_size_limit = ${2 * maxLogBytes}`)
+    this.#keepLog(maxLogBytes)
     const queue = new FlushQueue({
       file: this.#wal,
       onFlushed: () => {
@@ -181,6 +186,8 @@ export class Connection implements SqlDatabase, LongSession {
       onFileLost,
       queue,
       checkpointer: new Checkpointer(checkpointWorker, this.#wal, maxLogBytes, backup),
+      wal: this.#wal,
+      maxLogBytes,
       disk,
       requireFreeSpace: freeSpaceCheck(this.#path, minFreeBytes),
     }
@@ -205,6 +212,46 @@ export class Connection implements SqlDatabase, LongSession {
       this.#rollback.run()
     }
     this.#emptyLog()
+  }
+
+  /**
+   * Shortens the file after it has become much longer than usual. A checkpoint leaves the commits of its last moments; SQLite
+   * overwrites them faster than it would append them again.
+   */
+  #keepLog(maxLogBytes: number): void {
+    this.database.run(`PRAGMA journal_size_limit = ${2 * maxLogBytes}`)
+  }
+
+  /** Must be called after a commit that has erased personal data, which is still in earlier pages of the write-ahead log. */
+  noteErasure(): void {
+    this.#erasures++
+  }
+
+  /**
+   * Removes the earlier pages after an erasure: copies the whole log into the database, and lets SQLite restart the log in an
+   * empty file. Must be called again later, because a long read can keep SQLite from restarting it.
+   */
+  async finishErasures(): Promise<void> {
+    const erasures = this.#erasures
+    if (this.#serving === undefined || erasures === this.#finishedErasures) return
+    const { checkpointer, wal, maxLogBytes } = this.#serving
+    const salts = wal.salts()
+    this.database.run('PRAGMA journal_size_limit = 0')
+    try {
+      await checkpointer.run()
+      // SQLite restarts the log and shortens the file with the next commit.
+      await this.write(() => this.rewritePage())
+      if (wal.salts() !== salts) this.#finishedErasures = erasures
+    } finally {
+      this.#keepLog(maxLogBytes)
+    }
+  }
+
+  /** Writes a page of the database as it is. An UPDATE that keeps all values would write none. */
+  rewritePage(): void {
+    // A newer program may have migrated the file in the meantime, so the version is read each time.
+    const row = this.#statements.get('PRAGMA user_version').get() as { readonly user_version: bigint } | null
+    this.database.run(`PRAGMA user_version = ${row?.user_version ?? 0n}`)
   }
 
   /** Copies the log into the database. Processes that are killed would otherwise leave a longer log each time. */

@@ -23,7 +23,6 @@ export function readinessCheck(
   damage: string | undefined,
 ): () => Promise<void> {
   const { database } = connection
-  const readVersion = database.query<{ user_version: bigint }, []>('PRAGMA user_version')
   // Fails if the database has lost its tables.
   const anyLogRow = database.query('SELECT 1 FROM log LIMIT 1')
   const rewriteIdentity = database.query('UPDATE log_state SET identity = identity')
@@ -35,10 +34,9 @@ export function readinessCheck(
       await connection.write(() => {
         anyLogRow.get()
         // The check must cause a real flush, which needs a changed row and a new page of the log. This statement counts as a changed
-        // row, but writes no page, because the value stays the same. The PRAGMA below writes the page.
+        // row, but writes no page.
         rewriteIdentity.run()
-        // A newer program may have migrated the file in the meantime, so the version is read again.
-        database.run(`PRAGMA user_version = ${readVersion.get()?.user_version ?? 0n}`)
+        connection.rewritePage()
       })
     } catch (error) {
       throw withReason(error)

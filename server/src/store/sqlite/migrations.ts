@@ -27,7 +27,10 @@ export function migrate(database: Database, mode: TablesMode): void {
   // The version is read before the columns, so columns that another process adds in between do no harm.
   const version = versionOf(database)
   if (version !== undefined && version > 0) requireOwnTables(VERSIONS, version, columnsOf(database))
-  if (needsMigration(version, VERSIONS, mode)) apply.immediate()
+  if (!needsMigration(version, VERSIONS, mode)) return
+  // Earlier versions have left personal data in the free space of pages.
+  if (version !== undefined && version > 0) database.run('VACUUM')
+  apply.immediate()
 }
 
 /** The columns of all tables, such as `stock.quantity`. Leaves out virtual tables, which cannot be read in a damaged file. */

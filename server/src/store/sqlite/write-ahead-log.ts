@@ -85,6 +85,13 @@ export class WalFile {
     return length === SALTS_BYTES && this.#frameSalts.equals(saltsOf(this.#header))
   }
 
+  /** Changes when SQLite restarts the log. */
+  salts(): string {
+    const length = readSync(this.#descriptor, this.#header, 0, HEADER_BYTES, 0)
+    this.#header.fill(0, length)
+    return saltsOf(this.#header).toString('hex')
+  }
+
   /** Whether this file still has its name. */
   isAt(path: string): boolean {
     return !isLost(path, fstatSync(this.#descriptor).ino)
@@ -280,10 +287,16 @@ export class Checkpointer {
     if (!this.#file.isLongerThan(this.#maxBytes)) {
       this.#startsAtBytes = this.#maxBytes
     } else if (this.#file.isLongerThan(this.#startsAtBytes)) {
-      this.#runningCheckpoint = this.#run().finally(() => {
-        this.#runningCheckpoint = undefined
-      })
+      void this.run()
     }
+  }
+
+  /** Copies the log now, unless a checkpoint is running, and resolves when it is copied. */
+  run(): Promise<void> {
+    this.#runningCheckpoint ??= this.#run().finally(() => {
+      this.#runningCheckpoint = undefined
+    })
+    return this.#runningCheckpoint
   }
 
   async close(): Promise<void> {

@@ -1,16 +1,13 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { randomFrom } from '../../../scripts/torture-task.ts'
 import { petstore, startPetstore } from '../../cli/petstore.ts'
 import { serve } from '../../cli/running-petstore.ts'
 import { until } from '../../support/until.ts'
 import { canMount, fillDisk, mountSmallDisk, unmount } from '../disk/full-disk.ts'
-import { DoomedShop, MAX_LOSS_MS, runRound, SLOW_FLUSHES } from './backup-rounds.ts'
+import { DoomedShop, MAX_LOSS_MS } from './doomed-shop.ts'
 
 setDefaultTimeout(120_000)
-
-const random = randomFrom(Number(Bun.env.TEST_SEED ?? 1))
 
 let shop: DoomedShop | undefined
 afterEach(async () => {
@@ -18,22 +15,6 @@ afterEach(async () => {
   await shop?.kill().catch(() => {})
   shop?.remove()
   shop = undefined
-})
-
-describe('a database that is deleted with its folder', () => {
-  test.each([
-    ['after kill -9', { isKilledFirst: true, through: [] }],
-    ['while the service runs', { isKilledFirst: false, through: [] }],
-  ])('%s is restored with all but the last second, and as it was at earlier moments', async (_, options) => {
-    const { updates, violations } = await runRound({ ...options, ms: 1_000, random })
-    expect(violations).toEqual([])
-    expect(updates).toBeGreaterThan(10)
-  })
-
-  test.skipIf(!existsSync('/usr/bin/strace'))('is restored from a slow folder, too', async () => {
-    const { violations } = await runRound({ isKilledFirst: true, through: SLOW_FLUSHES, ms: 1_000, random })
-    expect(violations).toEqual([])
-  })
 })
 
 describe('petstore restore', () => {

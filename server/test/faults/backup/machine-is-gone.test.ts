@@ -5,7 +5,7 @@ import { openMachine, printedBlocks } from '../../cli/printed-commands.ts'
 import { stockUp } from '../../postgres/shop.ts'
 import { freePort } from '../../support/free-port.ts'
 import { until } from '../../support/until.ts'
-import { MAX_LOSS_MS } from './backup-rounds.ts'
+import { MAX_LOSS_MS } from './doomed-shop.ts'
 
 setDefaultTimeout(120_000)
 

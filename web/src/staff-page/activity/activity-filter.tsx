@@ -1,6 +1,7 @@
 import { MAX_LENGTHS, type RecordedReason, VALUES } from '@petstore/client'
 import { useReadable } from '../data/observable.ts'
 import { REASON_WORDS } from '../data/reason-words.ts'
+import { startOfDay } from '../data/time-words.ts'
 import { PetFilter } from '../scanner/pet-filter.tsx'
 import { useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -39,8 +40,8 @@ export function queryOf({ who, reason, reference, from, to, petId }: ActivityFil
     keyId: who || undefined,
     reason: reason || undefined,
     reference: reference.trim() || undefined,
-    since: startOf(from, 0),
-    until: startOf(to, 1),
+    since: startOfDay(from),
+    until: startOfDay(to, 1),
     petId,
   }
 }
@@ -63,7 +64,7 @@ export function fromAddress(query: string | undefined): ActivityFilter {
   const parts = new URLSearchParams(query ?? '')
   const day = (name: string) => {
     const text = parts.get(name) ?? ''
-    return startOf(text, 0) === undefined ? '' : text
+    return startOfDay(text) === undefined ? '' : text
   }
   const pet = parts.get('pet') ?? ''
   return {
@@ -75,13 +76,6 @@ export function fromAddress(query: string | undefined): ActivityFilter {
     to: day('to'),
     petId: /^-?\d{1,18}$|^-?[1-8]\d{18}$/.test(pet) ? BigInt(pet) : undefined,
   }
-}
-
-/** When a local day begins, or the day `daysAfter` it; `undefined` if the text is not a day. */
-function startOf(day: string, daysAfter: number): string | undefined {
-  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
-  const start = new Date(Number(year), Number(month) - 1, Number(date) + daysAfter)
-  return year === undefined || Number.isNaN(start.getTime()) ? undefined : start.toISOString()
 }
 
 const KIND_OPTIONS = [

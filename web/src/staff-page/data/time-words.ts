@@ -54,3 +54,10 @@ export function untilWords(at: number, now: number): string {
   if (minutes < 60) return `in ${minutes} min, at ${CLOCK.format(at)}`
   return `in ${Math.floor(minutes / 60)} h ${minutes % 60} min, at ${CLOCK.format(at)}`
 }
+
+/** When a local day begins, or the day `daysAfter` it; `undefined` if the text is not a day. */
+export function startOfDay(day: string, daysAfter = 0): string | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
+  const start = new Date(Number(year), Number(month) - 1, Number(date) + daysAfter)
+  return year === undefined || Number.isNaN(start.getTime()) ? undefined : start.toISOString()
+}

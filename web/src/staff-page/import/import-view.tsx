@@ -1,41 +1,69 @@
-import { useEffect, useRef, useState } from 'preact/compat'
-import { useReadable } from '../data/observable.ts'
+import { type ErrorDetail, type ImportResult, isPetstoreError, type PetstoreClient } from '@petstore/client'
+import { useRef, useState } from 'preact/compat'
+import { failureWords } from '../data/failure-words.ts'
 import { saveCsv } from '../data/save-csv.ts'
-import { takeSearchRows } from '../data/stock/stock-search.ts'
-import type { Session } from '../session/session.ts'
-import { useMayChange, useSession, useStock } from '../session/session-context.ts'
+import { showToast } from '../data/toasts.ts'
+import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
-import { Field } from '../ui/field.tsx'
+import { Field, TextField } from '../ui/field.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
+import { SelectField } from '../ui/select-field.tsx'
 import { useAttempt } from '../ui/use-attempt.ts'
-import { concernsFile, type KnownPet, type PreparedImport, planImport } from './import-plan.ts'
-import { ImportPreview, ImportResult } from './import-preview.tsx'
-import { importOf } from './import-run.ts'
-import { readPetFile, TEMPLATE } from './pet-file.ts'
+import { petsWords } from '../ui/words.ts'
 import './import.css'
 
-export function ImportView() {
-  const session = useSession()
-  const run = importOf(session)
-  const progress = useReadable(run)
-  const { phase } = useStock()
-  const mayChangeStock = useMayChange('stock')
-  const mayImport = useMayChange('pets')
-  const [prepared, setPrepared] = useState<PreparedImport>()
-  const { failure, isBusy, attempt } = useAttempt()
+interface PetFile {
+  readonly name: string
+  readonly text: string
+  /** Whether the file was read as Windows-1252, because it is not UTF-8. */
+  readonly isLatin: boolean
+}
 
-  const read = async (chosen: File) => {
-    setPrepared(undefined)
-    run.clear()
-    setPrepared(await prepareImport(session, chosen, mayChangeStock))
-  }
+/** What the import of a file would do or has done, or the lines that it refuses. */
+type Outcome =
+  | { readonly type: 'possible' | 'done'; readonly result: ImportResult }
+  | { readonly type: 'refused'; readonly lines: readonly ErrorDetail[] }
+
+type ImportOptions = Parameters<PetstoreClient['imports']['file']>[1] & object
+type Locale = NonNullable<ImportOptions['locale']>
+
+const TEMPLATE = 'name,category,status,quantity,barcode,lowStockAt\nGoldfish (example),Fish,available,12,,3\n'
+const HINT =
+  'As Excel saves it, with commas, semicolons or tabs. The first line names the columns: petId, name, category, status, quantity, barcode and lowStockAt. A line without a petId changes the pet with its barcode, or else adds a pet. You see how many pets change before anything is saved.'
+const NUMBER_OPTIONS: readonly { readonly value: Locale | ''; readonly label: string }[] = [
+  { value: '', label: 'Plain digits, such as 1200' },
+  { value: 'en', label: 'English, such as 1,200' },
+  { value: 'de', label: 'German, such as 1.200' },
+]
+
+export function ImportView() {
+  const { client } = useSession()
+  const mayImport = useMayChange('pets')
+  const [file, setFile] = useState<PetFile>()
+  const [columns, setColumns] = useState('')
+  const [locale, setLocale] = useState<Locale | ''>('')
+  const [outcome, setOutcome] = useState<Outcome>()
+  const { failure, isBusy, attempt } = useAttempt()
   const section = useRef<HTMLElement>(null)
-  useLostFocus(section, progress?.phase)
-  const isDone = progress?.phase === 'done'
-  useEffect(() => {
-    if (isDone) setPrepared(undefined)
-  }, [isDone])
+  useLostFocus(section, outcome?.type)
+
+  const send = (chosen: PetFile, dryRun: boolean) =>
+    attempt(async () => {
+      setOutcome(undefined)
+      const form = { map: columns.trim() || undefined, locale: locale || undefined }
+      setOutcome(await importPets(client, chosen, { ...form, dryRun }))
+    })
+  const choose = async (chosen: File) => {
+    const read = await readFile(chosen)
+    setFile(read)
+    await send(read, true)
+  }
+  /** The outcome belongs to the file as it was read before. */
+  const changeForm = (change: () => void) => {
+    setOutcome(undefined)
+    change()
+  }
 
   return (
     <section ref={section} className="view import" aria-label="Import" tabIndex={-1}>
@@ -46,8 +74,8 @@ export function ImportView() {
       {!mayImport && (
         <p className="notice notice--caution">This key may not change pets. Sign in with a key that may.</p>
       )}
-      {mayImport && !run.isRunning() && (
-        <div className="card card__body stack import__choose">
+      {mayImport && (
+        <div className="card card__body stack">
           <Field label="CSV file" hint={HINT}>
             {(control) => (
               <input
@@ -55,22 +83,39 @@ export function ImportView() {
                 className="import__file"
                 type="file"
                 accept=".csv,.txt,text/csv"
-                disabled={isBusy || phase !== 'ready'}
+                disabled={isBusy}
                 // The browser reports a file that is chosen again only if the field was cleared.
                 onClick={({ currentTarget }) => {
                   currentTarget.value = ''
                 }}
                 onChange={({ currentTarget: { files } }) => {
                   const [chosen] = files ?? []
-                  if (chosen !== undefined) void attempt(() => read(chosen))
+                  if (chosen !== undefined) void choose(chosen)
                 }}
               />
             )}
           </Field>
-          <span>
+          <TextField
+            label="Columns with other names"
+            hint="Such as Article:name, Stock:quantity. Common English and German names are known."
+            value={columns}
+            onChange={(text) => changeForm(() => setColumns(text))}
+          />
+          <SelectField
+            label="Numbers"
+            options={NUMBER_OPTIONS}
+            value={locale}
+            onChange={(value) => changeForm(() => setLocale(value))}
+          />
+          <div className="cluster">
+            {file !== undefined && (
+              <Button isBusy={isBusy} onClick={() => void send(file, true)}>
+                Check {file.name}
+              </Button>
+            )}
             <Button onClick={() => saveCsv('pets-template.csv', TEMPLATE)}>Download a template</Button>
-          </span>
-          <p role="status">{isBusy && 'Comparing the file with the store …'}</p>
+          </div>
+          <p role="status">{isBusy && `Reading ${file?.name ?? 'the file'} …`}</p>
           {failure !== undefined && (
             <p className="notice notice--negative" role="alert">
               {failure}
@@ -78,43 +123,141 @@ export function ImportView() {
           )}
         </div>
       )}
-      <ImportResult run={run} />
-      {prepared !== undefined && progress === undefined && (
-        <ImportPreview
-          prepared={prepared}
-          onStart={() => void run.start(prepared.plan, prepared.file.name)}
-        />
+      {file !== undefined && outcome !== undefined && (
+        <OutcomeCard file={file} outcome={outcome} onStart={() => void send(file, false)} />
       )}
     </section>
   )
 }
 
-const PETS_PER_PAGE = 1_000
-const HINT =
-  'As Excel saves it, with commas or semicolons. The first line names the columns: name, category (or categoryId), status and quantity; petId, barcode and lowStockAt are optional. A line without a petId adds a pet. You see all changes before anything is saved.'
+/** Older spreadsheets write Windows-1252. */
+async function readFile(chosen: File): Promise<PetFile> {
+  const bytes = await chosen.arrayBuffer()
+  const { name } = chosen
+  try {
+    return { name, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), isLatin: false }
+  } catch {
+    return { name, text: new TextDecoder('windows-1252').decode(bytes), isLatin: true }
+  }
+}
 
-async function prepareImport(
-  session: Session,
-  chosen: File,
-  mayChangeStock: boolean,
-): Promise<PreparedImport> {
-  const file = readPetFile(chosen.name, new Uint8Array(await chosen.arrayBuffer()))
-  const { client, stock, categories, saving } = session
-  await categories.reload()
-  const concerns = concernsFile(file)
-  const pets = new Map<bigint, KnownPet>()
-  let cursor: string | undefined
-  do {
-    const page = await client.inventory.search({ limit: PETS_PER_PAGE, cursor, signal: saving.signal })
-    const found = page.items.filter((row) => concerns(row))
-    // Events keep the pets that the page holds current; the page of a large store has to hold these as well.
-    takeSearchRows(
-      stock,
-      found.filter(({ petId }) => stock.find(petId) === undefined),
-    )
-    for (const row of found) pets.set(row.petId, { ...row, lowStockAt: row.ownLowStockAt })
-    cursor = page.next
-  } while (cursor !== undefined)
-  const known = { pets, categories: categories.get().byId.values(), mayChangeStock }
-  return { file, plan: planImport(file, known), limits: await client.limits.get() }
+/** An import of many pets takes minutes. */
+const IMPORT_TIMEOUT_MS = 30 * 60_000
+
+async function importPets(
+  client: PetstoreClient,
+  file: PetFile,
+  options: Pick<ImportOptions, 'map' | 'locale' | 'dryRun'>,
+): Promise<Outcome> {
+  const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+  if (options.dryRun !== true) addEventListener('beforeunload', warn)
+  try {
+    const limits = { timeout: IMPORT_TIMEOUT_MS, totalTimeout: IMPORT_TIMEOUT_MS }
+    const result = await client.imports.file(file.text, { ...options, ...limits })
+    if (result.dryRun) return { type: 'possible', result }
+    // It is shown on any view, because the person may have left this one.
+    showToast({ name: 'import', text: `${file.name} is imported. ${doneWords(result)}` })
+    return { type: 'done', result }
+  } catch (error) {
+    const details = isPetstoreError(error) ? error.details : []
+    if (details.length > 0) return { type: 'refused', lines: details }
+    throw new Error(failureWords(error, { forbidden: 'This key may not import pets.' }))
+  } finally {
+    removeEventListener('beforeunload', warn)
+  }
+}
+
+interface OutcomeProps {
+  readonly file: PetFile
+  readonly outcome: Outcome
+  readonly onStart: () => void
+}
+
+function OutcomeCard({ file, outcome, onStart }: OutcomeProps) {
+  return (
+    <section className="card card__body stack import__outcome" aria-labelledby="import-title">
+      <h2 id="import-title">{outcome.type === 'done' ? `${file.name} is imported` : file.name}</h2>
+      {file.isLatin && outcome.type === 'possible' && (
+        <p className="notice notice--caution">
+          The file is not UTF-8 and was read as Windows-1252, as older Excel saves it. Look at names with
+          accents and umlauts before you continue.
+        </p>
+      )}
+      {outcome.type === 'refused' ? (
+        <RefusedLines lines={outcome.lines} />
+      ) : (
+        <ImportCounts outcome={outcome} onStart={onStart} />
+      )}
+    </section>
+  )
+}
+
+function ImportCounts({
+  outcome: { type, result },
+  onStart,
+}: {
+  readonly outcome: Exclude<Outcome, { readonly type: 'refused' }>
+  readonly onStart: () => void
+}) {
+  const { added, changed, unchanged, ignoredColumns } = result
+  return (
+    <>
+      {ignoredColumns.length > 0 && (
+        <p className="notice">Columns that are not imported: {ignoredColumns.join(', ')}.</p>
+      )}
+      <p role="status">
+        {type === 'done'
+          ? doneWords(result)
+          : `${numberWords(added)} to add, ${numberWords(changed)} to change, ${numberWords(unchanged)} already as in the file.`}
+      </p>
+      {type === 'possible' && added + changed > 0 && (
+        <span>
+          <Button tone="primary" onClick={onStart}>
+            Import {petsWords(added + changed)}
+          </Button>
+        </span>
+      )}
+    </>
+  )
+}
+
+function doneWords({ added, changed }: ImportResult): string {
+  return `${numberWords(added)} added, ${numberWords(changed)} changed.`
+}
+
+function numberWords(count: number): string {
+  return count.toLocaleString('en')
+}
+
+const SHOWN_LINES = 100
+
+function RefusedLines({ lines }: { readonly lines: readonly ErrorDetail[] }) {
+  return (
+    <>
+      <p className="notice notice--negative" role="alert">
+        Nothing was imported, because of{' '}
+        {lines.length === 1 ? 'a line' : `${numberWords(lines.length)} lines`}. Correct the file and choose it
+        again.
+      </p>
+      <table className="table line-table" aria-label="Refused lines">
+        <thead>
+          <tr>
+            <th scope="col" className="table__number">
+              Line
+            </th>
+            <th scope="col">Problem</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.slice(0, SHOWN_LINES).map(({ line, message }) => (
+            <tr key={`${line} ${message}`}>
+              <td className="table__number">{numberWords(line ?? 1)}</td>
+              <td>{message}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {lines.length > SHOWN_LINES && <p className="muted">The first {SHOWN_LINES} lines are shown.</p>}
+    </>
+  )
 }

@@ -3,12 +3,12 @@ import { useMemo, useState } from 'preact/compat'
 import { categoryName } from '../data/catalog/category-list.ts'
 import { type PetListSnapshot, usePetList } from '../data/catalog/pet-list.ts'
 import { failureWords } from '../data/failure-words.ts'
+import { type Pace, paceOf, usePaceReport } from '../data/movements.ts'
 import { Observable, useReadable } from '../data/observable.ts'
 import { saveCsv } from '../data/save-csv.ts'
 import { freeUnits } from '../data/stock/free-units.ts'
 import { momentWords } from '../data/time-words.ts'
 import { showProblem } from '../data/toasts.ts'
-import { pacePerDay, useTrades } from '../data/trades.ts'
 import { CategoryChoice } from '../pet-form/category-choice.tsx'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { perSession } from '../session/work-frame.tsx'
@@ -22,7 +22,7 @@ import { lowStockSource, readLowPets } from './low-stock-source.ts'
 import { orderOf, type ReorderLine, reorderCsv, suggestedOrder } from './reorder-list.ts'
 import './low-stock.css'
 
-const NO_PACE: ReadonlyMap<bigint, number> = new Map()
+const NO_PACE: Pace = new Map()
 
 /** The amounts that the user has typed, kept until they sign out. */
 const editedOrdersOf = perSession(() => new Observable<ReadonlyMap<bigint, string>>(new Map()))
@@ -30,7 +30,7 @@ const editedOrdersOf = perSession(() => new Observable<ReadonlyMap<bigint, strin
 /** Pets that are low by their own threshold or that of their category, with the amounts to reorder. */
 export function LowStockView() {
   const session = useSession()
-  const { client, feed, stock, openOrders, categories } = session
+  const { client, feed, stock, categories } = session
   const categoryList = useReadable(categories)
   const mayChange = useMayChange('pets')
   const [categoryId, setCategoryId] = useState<bigint>()
@@ -40,19 +40,19 @@ export function LowStockView() {
   )
   const { list, found } = usePetList(source)
   const now = useNow(15_000)
-  const { log, failure } = useTrades(client, feed.events, 'sold')
-  const pace = useMemo(() => (log === undefined ? NO_PACE : pacePerDay(log, now)), [log, now])
-  const isPaceLoading = log === undefined && failure === undefined
+  const { value: report, failure } = usePaceReport(session)
+  const pace = useMemo(() => (report === undefined ? NO_PACE : paceOf(report)), [report])
+  const isPaceLoading = report === undefined && failure === undefined
+  const { since = '', completeSince = '' } = report ?? {}
   const edited = editedOrdersOf(session)
   const orders = useReadable(edited)
-  const hasReserved = useReadable(openOrders) === 'ready'
   useStock()
 
   const lineOf = (row: SearchRow) => {
     // The stock is newer than the list: an order changes it without an event of its pet.
     const live = stock.find(row.petId)
     const quantity = live?.quantity ?? row.quantity
-    const reserved = live !== undefined && hasReserved ? live.reserved : row.reserved
+    const reserved = live?.reserved ?? row.reserved
     const free = freeUnits({ quantity, reserved })
     const soldPerDay = pace.get(row.petId) ?? 0
     const text = orders.get(row.petId) ?? String(suggestedOrder(free, row.lowStockAt, soldPerDay))
@@ -89,7 +89,7 @@ export function LowStockView() {
         <p className="muted small">
           Suggested order: what sells in 4 weeks at the pace of the last 4 weeks, plus the level of the
           warning, minus what is free; at least enough to end the warning.
-          {log?.isComplete === false && ` The pace is that of the sales since ${momentWords(log.since)}.`}
+          {completeSince > since && ` The history begins ${momentWords(Date.parse(completeSince))}.`}
         </p>
       )}
       <ListFrame

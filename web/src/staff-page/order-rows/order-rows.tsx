@@ -1,8 +1,9 @@
-import type { Order } from '@petstore/client'
-import { memo, type ReactNode, useEffect, useRef } from 'preact/compat'
+import type { Order, OrderState } from '@petstore/client'
+import { memo, type ReactNode, useEffect, useRef, useState } from 'preact/compat'
+import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { OrderActions, OrderWork } from '../data/orders/order-actions.ts'
-import type { OrderList } from '../data/orders/order-list.ts'
+import type { OrderList } from '../data/orders/order-search.ts'
 import { isOverdue, KIND_WORDS, kindOf, leftWords } from '../data/orders/order-words.ts'
 import { agoWords, exactMomentWords, momentWords } from '../data/time-words.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
@@ -10,18 +11,24 @@ import { Button } from '../ui/button.tsx'
 import { useNow } from '../ui/hooks.ts'
 import { ListFrame } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
+import { OrderDialog } from './order-dialog.tsx'
 import './orders.css'
 
 interface Props {
   readonly list: OrderList
-  readonly showsPet: boolean
   readonly empty: ReactNode
 }
 
-export function OrderRows({ list, showsPet, empty }: Props) {
+/** A form about one order. */
+interface OpenForm {
+  readonly type: 'change' | 'return'
+  readonly order: Order
+}
+
+export function OrderRows({ list, empty }: Props) {
   const { rows } = list.get()
-  const { stock, requests, orderActions, keyNames } = useSession()
-  useStock()
+  const { requests, orderActions, keyNames } = useSession()
+  const [form, setForm] = useState<OpenForm>()
   const works = useReadable(orderActions)
   const names = useReadable(keyNames)
   useEffect(() => {
@@ -32,34 +39,47 @@ export function OrderRows({ list, showsPet, empty }: Props) {
   const actions = useMayChange('orders') ? orderActions : undefined
   // Orders of the command line and of imports have no person.
   const nameOf = (keyId: string | undefined) => (keyId === undefined ? undefined : names.get(keyId))
+  const closeForm = () => setForm(undefined)
   return (
-    <ListFrame label="Orders" list={list} empty={empty}>
-      {rows.map((order) => (
-        <OrderRow
-          key={String(order.id)}
-          order={order}
-          name={stock.lookUp(order.petId)?.name}
-          createdBy={nameOf(order.createdBy)}
-          closedBy={nameOf(order.closedBy)}
-          work={works.get(order.id)}
-          actions={actions}
-          showsPet={showsPet}
-          left={order.state === 'open' && order.expiresAt ? leftWords(Date.parse(order.expiresAt) - now) : ''}
-          madeAgo={agoWords(Date.parse(order.createdAt), now)}
-          isLate={isOverdue(order, now)}
+    <>
+      <ListFrame label="Orders" list={list} empty={empty}>
+        {rows.map((order) => (
+          <OrderRow
+            key={String(order.id)}
+            order={order}
+            createdBy={nameOf(order.createdBy)}
+            closedBy={nameOf(order.closedBy)}
+            work={works.get(order.id)}
+            actions={actions}
+            onForm={setForm}
+            left={
+              order.state === 'open' && order.expiresAt ? leftWords(Date.parse(order.expiresAt) - now) : ''
+            }
+            madeAgo={agoWords(Date.parse(order.createdAt), now)}
+            isLate={isOverdue(order, now)}
+          />
+        ))}
+      </ListFrame>
+      {form?.type === 'change' && (
+        <OrderDialog order={form.order} lines={form.order.lines} onClose={closeForm} />
+      )}
+      {form?.type === 'return' && form.order.adjustmentId !== undefined && (
+        <AdjustmentDialog
+          adjustmentId={form.order.adjustmentId}
+          isReturn
+          onClose={() => {
+            closeForm()
+            // No event says that units of an order came back.
+            void list.reload()
+          }}
         />
-      ))}
-    </ListFrame>
+      )}
+    </>
   )
-}
-
-export function orderRowId(orderId: bigint): string {
-  return `order-${orderId}`
 }
 
 interface RowProps {
   readonly order: Order
-  readonly name: string | undefined
   /** The name of the person who made the order. */
   readonly createdBy: string | undefined
   /** The name of the person who completed or cancelled it. */
@@ -67,8 +87,7 @@ interface RowProps {
   readonly work: OrderWork | undefined
   /** `undefined` if the key may not change orders. */
   readonly actions: OrderActions | undefined
-  /** False in the view of one pet. */
-  readonly showsPet: boolean
+  readonly onForm: (form: OpenForm) => void
   /** The time left in the hold, or ''. A row whose words stay the same is not rendered again each second. */
   readonly left: string
   readonly madeAgo: string
@@ -76,8 +95,8 @@ interface RowProps {
 }
 
 const OrderRow = memo(function OrderRow(props: RowProps) {
-  const { order, name, createdBy, closedBy, work, left, madeAgo, isLate, actions, showsPet } = props
-  const { id, petId, quantity, complete, shipDate, createdAt, closedAt, expiresAt, customer, note } = order
+  const { order, createdBy, closedBy, work, left, madeAgo, isLate, actions, onForm } = props
+  const { id, lines, complete, shipDate, createdAt, closedAt, expiresAt, customer, note, reference } = order
   const kind = kindOf(order)
   const shipWords = complete ? 'Shipped' : 'Ships'
   const row = useRef<HTMLLIElement>(null)
@@ -86,21 +105,14 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
     row.current?.focus()
     void act()
   }
-  const classes = ['list-row', 'order']
-  if (!showsPet) classes.push('order--of-pet')
   const actionProps = actions && { order, work, actions, focusRowAnd }
   return (
-    <li ref={row} id={orderRowId(id)} className={classes.join(' ')} tabIndex={-1} aria-label={`Order ${id}`}>
-      {showsPet && (
-        <a className="order__pet list-row__name" href={href({ view: 'pet', petId })}>
-          {name ?? `Pet ${petId}`}
-        </a>
-      )}
-      <span className="order__quantity number">
-        <span aria-hidden="true">× </span>
-        {quantity.toLocaleString('en')}
-        <span className="visually-hidden"> ordered</span>
-      </span>
+    <li ref={row} className="list-row order" tabIndex={-1} aria-label={`Order ${id}`}>
+      <ul className="order__lines">
+        {lines.map((line) => (
+          <OrderLine key={String(line.petId)} {...line} />
+        ))}
+      </ul>
       <span className="order__id number muted">
         <span className="visually-hidden">Order </span>
         <span aria-hidden="true">#</span>
@@ -134,15 +146,16 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
         )}
       </span>
       <span className="small order__actions cluster cluster--end">
-        {actionProps && <Actions {...actionProps} />}
+        {actionProps && <Actions {...actionProps} onForm={onForm} />}
       </span>
-      {(customer !== undefined || note !== undefined) && (
+      {(customer ?? note ?? reference) !== undefined && (
         <span className="cluster order__for muted small">
           {customer !== undefined && <strong>{customer}</strong>}
+          {reference !== undefined && <span>{reference}</span>}
           {note !== undefined && <span className="order__note">{note}</span>}
         </span>
       )}
-      {actionProps && order.state === 'open' && work?.kind === 'asking' && (
+      {actionProps && work?.kind === 'asking' && (
         <Question key={work.about} {...actionProps} about={work.about} />
       )}
       {work?.kind === 'failed' && (
@@ -156,6 +169,20 @@ const OrderRow = memo(function OrderRow(props: RowProps) {
     </li>
   )
 })
+
+function OrderLine({ petId, quantity, returned }: Order['lines'][number]) {
+  const { stock } = useSession()
+  useStock()
+  return (
+    <li>
+      <strong className="number">{quantity.toLocaleString('en')}</strong> ×{' '}
+      <a className="list-row__name" href={href({ view: 'pet', petId })}>
+        {stock.nameOf(petId)}
+      </a>
+      {returned > 0 && <span className="muted small">, {returned.toLocaleString('en')} returned</span>}
+    </li>
+  )
+}
 
 const TONES = {
   open: 'accent',
@@ -192,7 +219,12 @@ interface ActionsProps {
   readonly focusRowAnd: (act: () => unknown) => () => void
 }
 
-function Actions({ order, work, actions }: Omit<ActionsProps, 'focusRowAnd'>) {
+interface ActionButtonsProps extends Omit<ActionsProps, 'focusRowAnd'> {
+  readonly onForm: (form: OpenForm) => void
+}
+
+function Actions({ order, work, actions, onForm }: ActionButtonsProps) {
+  const mayReturn = useMayChange('stock') && order.lines.some(({ quantity, returned }) => returned < quantity)
   const { id, state } = order
   if (work?.kind === 'working') {
     return (
@@ -202,18 +234,38 @@ function Actions({ order, work, actions }: Omit<ActionsProps, 'focusRowAnd'>) {
       </span>
     )
   }
-  if (state !== 'open') return null
-  return (['complete', 'cancel'] as const).map((about) => (
-    <Button
-      key={about}
-      size="small"
-      aria-label={`${ASK_WORDS[about].button} order ${id}`}
-      aria-expanded={work?.kind === 'asking' && work.about === about}
-      onClick={() => actions.ask(id, about)}
-    >
-      {ASK_WORDS[about].button}
+  const formButton = (type: OpenForm['type'], words: string) => (
+    <Button size="small" aria-label={`${words} order ${id}`} onClick={() => onForm({ type, order })}>
+      {words}…
     </Button>
-  ))
+  )
+  if (state === 'complete' && order.adjustmentId !== undefined && mayReturn) {
+    return formButton('return', 'Return')
+  }
+  return (
+    <>
+      {ASKED[state].map((about) => (
+        <Button
+          key={about}
+          size="small"
+          aria-label={`${ASK_WORDS[about].button} order ${id}`}
+          aria-expanded={work?.kind === 'asking' && work.about === about}
+          onClick={() => actions.ask(id, about)}
+        >
+          {ASK_WORDS[about].button}
+        </Button>
+      ))}
+      {state === 'open' && formButton('change', 'Change')}
+    </>
+  )
+}
+
+/** What can be done in each state. A hold that has expired can still be completed if its units are free. */
+const ASKED: Readonly<Record<OrderState, readonly ('complete' | 'cancel')[]>> = {
+  open: ['complete', 'cancel'],
+  expired: ['complete'],
+  complete: [],
+  cancelled: [],
 }
 
 const ASK_WORDS = {
@@ -227,10 +279,11 @@ interface QuestionProps extends ActionsProps {
 
 /** Asks in a line of its own, so that the columns of the row stay in place. */
 function Question({ order, about, actions, focusRowAnd }: QuestionProps) {
-  const { id, quantity } = order
+  const { id, lines, state } = order
   const { button, no } = ASK_WORDS[about]
   const yes = `Yes, ${button.toLowerCase()}`
-  const units = quantity.toLocaleString('en')
+  const units = lines.reduce((sum, { quantity }) => sum + quantity, 0).toLocaleString('en')
+  const late = state === 'expired' ? 'Its hold has expired. ' : ''
   const leave = focusRowAnd(() => actions.dismiss(id))
   const onKey = ({ key }: KeyboardEvent) => {
     if (key === 'Escape') leave()
@@ -239,7 +292,7 @@ function Question({ order, about, actions, focusRowAnd }: QuestionProps) {
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is a shortcut for one of the buttons
     <span className="small order__below cluster cluster--end" onKeyDown={onKey}>
       <span id={`order-question-${id}`}>
-        {about === 'complete' ? `Take ${units} out of the stock?` : `Reserve ${units} no longer?`}
+        {about === 'complete' ? `${late}Take ${units} out of the stock?` : `Reserve ${units} no longer?`}
       </span>
       <Button
         ref={focus}

@@ -1,8 +1,5 @@
-import type { Order } from '@petstore/client'
-import type { CategoryList } from '../data/catalog/category-list.ts'
-import { freeUnits, isLow, isSoldOut } from '../data/stock/free-units.ts'
-import type { StockRow } from '../data/stock/stock-model.ts'
-import { type Trade, unitsByPet } from '../data/trades.ts'
+import type { Availability, Order, PetstoreClient, SearchRow } from '@petstore/client'
+import { paceOf, readPaceReport } from '../data/movements.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -21,38 +18,74 @@ export function dueOrders(open: readonly Order[], now: number) {
 }
 
 /** Midnight of the local day, `days` later. Days of 23 or 25 hours count as one. */
-export function startOfDay(now: number, days = 0): number {
+function startOfDay(now: number, days = 0): number {
   const date = new Date(now)
   return new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime()
 }
 
+/** A count that ends at the largest page. */
+interface Count {
+  readonly count: number
+  readonly isComplete: boolean
+}
+
+/** A pet that runs out soon at the current pace. */
+export interface RunningOut {
+  readonly petId: bigint
+  readonly name: string
+  readonly available: number
+  readonly daysLeft: number
+  readonly perDay: number
+}
+
+/** The pets that need a person. */
+export interface UrgentPets {
+  readonly low: Count
+  readonly soldOut: Count
+  /** Orders reserve more units than are on the shelf. */
+  readonly oversold: readonly SearchRow[]
+  readonly runningOut: readonly RunningOut[]
+}
+
+const PAGE_SIZE = 1_000
+/** The pets that sell most are compared with their stock. */
+const BEST_SELLERS = 200
+const RUNS_OUT_DAYS = 7
+
+export async function readUrgentPets(
+  client: Pick<PetstoreClient, 'inventory' | 'reports'>,
+  signal: AbortSignal,
+): Promise<UrgentPets> {
+  const page = { sort: 'available', limit: PAGE_SIZE, signal } as const
+  const low = await client.inventory.search({ ...page, low: true })
+  const soldOut = await client.inventory.search({ ...page, below: 1 })
+  const report = await readPaceReport(client, signal)
+  const names = new Map(report.rows.map(({ petId, name }) => [petId, name]))
+  const fastest = [...paceOf(report)].sort(([, one], [, other]) => other - one).slice(0, BEST_SELLERS)
+  const petIds = fastest.map(([petId]) => petId)
+  const stock = petIds.length === 0 ? [] : (await client.inventory.availabilities({ petIds, signal })).items
+  return {
+    low: { count: low.items.length, isComplete: low.next === undefined },
+    soldOut: { count: soldOut.items.length, isComplete: soldOut.next === undefined },
+    oversold: soldOut.items.filter(({ available }) => available < 0),
+    runningOut: runningOut(stock, new Map(fastest), RUNS_OUT_DAYS).map((pet) => ({
+      ...pet,
+      name: names.get(pet.petId) ?? `Pet ${pet.petId}`,
+    })),
+  }
+}
+
 /** Pets that run out within `days` at the current pace, the earliest first. */
 export function runningOut(
-  find: (petId: bigint) => StockRow | undefined,
+  stock: readonly Pick<Availability, 'petId' | 'available'>[],
   pace: ReadonlyMap<bigint, number>,
   days: number,
-) {
-  const found = [...pace].flatMap(([petId, perDay]) => {
-    const row = find(petId)
-    if (row === undefined) return []
-    const daysLeft = Math.max(0, freeUnits(row)) / perDay
-    return daysLeft <= days ? [{ row, daysLeft, perDay }] : []
-  })
-  return found.sort((a, b) => a.daysLeft - b.daysLeft || b.perDay - a.perDay)
-}
-
-/** The pets with the most units since `from`, with their units. */
-export function biggestMovers(trades: readonly Trade[], from: number, count: number) {
-  return [...unitsByPet(trades, from)]
-    .filter(([, units]) => units > 0)
-    .sort(([, a], [, b]) => b - a)
-    .slice(0, count)
-}
-
-/** The number of low pets, and of pets that are sold out, also without a threshold. */
-export function countLow(rows: readonly StockRow[], categories: CategoryList) {
-  return {
-    low: rows.filter((row) => isLow(row, categories)).length,
-    soldOut: rows.filter(isSoldOut).length,
-  }
+): readonly Omit<RunningOut, 'name'>[] {
+  return stock
+    .flatMap(({ petId, available }) => {
+      const perDay = pace.get(petId) ?? 0
+      const daysLeft = Math.max(0, available) / perDay
+      return daysLeft <= days ? [{ petId, available, daysLeft, perDay }] : []
+    })
+    .sort((a, b) => a.daysLeft - b.daysLeft || b.perDay - a.perDay)
 }

@@ -1,16 +1,11 @@
-import type { Order, PetstoreClient } from '@petstore/client'
-import { useEffect, useMemo, useState } from 'preact/compat'
-import type { LiveChanges } from '../data/history/live-changes.ts'
-import { type RecordSource, useLiveRecords } from '../data/live-records.ts'
+import type { InventoryEvent, Order } from '@petstore/client'
+import { useMemo } from 'preact/compat'
+import { useLiveValue } from '../data/live-value.ts'
+import { type DayFigures, type DaySpan, lastDays, useMovements } from '../data/movements.ts'
 import { useReadable } from '../data/observable.ts'
-import { itemWords } from '../data/orders/order-words.ts'
-import { isOutage, RETRY_AFTER_OUTAGE_MS } from '../data/outage.ts'
-import { freeUnits, isSoldOut } from '../data/stock/free-units.ts'
-import { type ReadPage, readAll } from '../data/stock/stock-search.ts'
-import { momentWords } from '../data/time-words.ts'
-import { pacePerDay, type TradeLog, unitsBetween, useTrades } from '../data/trades.ts'
+import { OPEN_ORDERS } from '../data/orders/order-search.ts'
+import { linesWords } from '../data/orders/order-words.ts'
 import { useSession, useStock } from '../session/session-context.ts'
-import { StockFailure } from '../session/work-frame.tsx'
 import { Card } from '../ui/card.tsx'
 import { BarList } from '../ui/charts/bar-list.tsx'
 import { ColumnChart } from '../ui/charts/column-chart.tsx'
@@ -18,198 +13,111 @@ import { shortNumber, wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
 import { RetryNotice } from '../ui/notices.tsx'
-import { SegmentedControl } from '../ui/segmented-control.tsx'
-import { biggestMovers, countLow, dueOrders, runningOut, startOfDay } from './overview-figures.ts'
+import { MovementCard } from './movement-card.tsx'
+import { dueOrders, type RunningOut, readUrgentPets, type UrgentPets } from './overview-figures.ts'
 import { PlanUsage } from './plan-usage.tsx'
 import './overview.css'
 
 const CHART_DAYS = 14
+const CHART_SPAN: DaySpan = { days: CHART_DAYS, last: 'today' }
 const SHOWN = 6
-/** In a large store the stock of this many best sellers is loaded. */
-const BEST_SELLERS = 50
-const HORIZONS = ['3', '7', '14', '30'] as const
-const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'narrow' })
-const LONG_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
-const NO_TRADES: TradeLog = { trades: [], since: 0, isComplete: true }
+const SHORT_DAY = new Intl.DateTimeFormat('en-GB', { weekday: 'narrow', timeZone: 'UTC' })
+const LONG_DAY = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'long',
+  day: 'numeric',
+  month: 'long',
+  timeZone: 'UTC',
+})
 
-/** The figures that a manager looks at in the morning. */
+/** The figures that a manager looks at, and what needs a person. */
 export function OverviewView() {
-  const { client, feed, owner, stock, categories: categoryStore } = useSession()
-  const { rows, phase } = useStock()
-  const lowPets = useLowPets()
-  const categories = useReadable(categoryStore)
+  const session = useSession()
+  const { client, feed, owner } = session
   const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
   const now = useNow(30_000)
-  const soldTrades = useTrades(client, feed.events, 'sold')
-  const receivedTrades = useTrades(client, feed.events, 'received')
-  const openOrders = useLiveRecords(useMemo(() => openOrdersSource(client, feed.orders), [client, feed]))
-  const low = useMemo(() => countLow(rows, categories), [rows, categories])
+  const report = useMovements(session, 'day', CHART_SPAN)
+  const openOrders = useOpenOrders()
+  const pets = useLiveValue(
+    useMemo(
+      () => ({
+        events: feed.events,
+        concerns: isAboutStock,
+        load: (signal: AbortSignal) => readUrgentPets(client, signal),
+      }),
+      [client, feed],
+    ),
+  )
+  useStock()
 
-  const sold = soldTrades.log ?? NO_TRADES
-  const received = receivedTrades.log ?? NO_TRADES
-  const due = useMemo(() => dueOrders(openOrders.records?.items ?? [], now), [openOrders.records, now])
-  const [today, week, weekBefore] = [startOfDay(now), startOfDay(now, -6), startOfDay(now, -13)]
-  const isLoading = soldTrades.log === undefined || receivedTrades.log === undefined
-  const isStockMissing = phase !== 'ready' && rows.length === 0
-  const failed = [soldTrades, receivedTrades, openOrders].find(({ failure }) => failure !== undefined)
-  const partial = [soldTrades.log, receivedTrades.log].find((log) => log?.isComplete === false)
-  const figure = (units: number) => (isLoading ? undefined : units)
-  const end = Number.POSITIVE_INFINITY
+  const days = report.value && lastDays(report.value, CHART_DAYS)
+  const orders = openOrders.value?.orders
+  const due = useMemo(() => dueOrders(orders ?? [], now), [orders, now])
+  const failed = [report, openOrders, pets].find(({ failure }) => failure !== undefined)
   return (
     <section className="view overview" aria-label="Overview">
       <h1>Overview</h1>
-      {phase === 'failed' && isStockMissing && <StockFailure />}
       <RetryNotice tone="caution" onRetry={() => failed?.reload()}>
         {failed?.failure}
       </RetryNotice>
-      {partial !== undefined && (
-        <p className="notice notice--caution">
-          There are very many changes. The figures of sales and deliveries cover the time since{' '}
-          {momentWords(partial.since)}.
-        </p>
-      )}
-      {openOrders.records?.isComplete === false && (
+      {openOrders.value?.isComplete === false && (
         <p className="notice notice--caution">
           There are very many open orders. The figures cover the first{' '}
-          {wholeNumber(openOrders.records.items.length)}.
+          {wholeNumber(openOrders.value.orders.length)}.
         </p>
       )}
       <ul className="tiles" aria-label="Today">
-        <Tile
-          name="Sold today"
-          value={figure(unitsBetween(sold.trades, today, end))}
-          note={`${shortNumber(unitsBetween(sold.trades, startOfDay(now, -1), today))} yesterday`}
-          href={href({ view: 'activity', query: 'reason=sold' })}
-        />
-        <Tile
-          name="Sold in 7 days"
-          value={figure(unitsBetween(sold.trades, week, end))}
-          note={`${shortNumber(unitsBetween(sold.trades, weekBefore, week))} in the 7 days before`}
-          href={href({ view: 'activity', query: 'reason=sold' })}
-        />
-        <Tile
-          name="Received in 7 days"
-          value={figure(unitsBetween(received.trades, week, end))}
-          note={`${shortNumber(unitsBetween(received.trades, today, end))} today`}
-          href={href({ view: 'activity', query: 'reason=received' })}
-        />
+        <SalesTiles days={days} />
         <Tile
           name="Orders due"
-          value={openOrders.records && due.dueToday.length + due.overdue.length}
+          value={orders && due.dueToday.length + due.overdue.length}
           note={due.overdue.length === 0 ? 'None overdue' : `${wholeNumber(due.overdue.length)} overdue`}
           isUrgent={due.overdue.length > 0}
           href={href({ view: 'orders' })}
         />
         <Tile
           name="Holds that expire soon"
-          value={openOrders.records && due.expiring.length}
+          value={orders && due.expiring.length}
           note="Within 24 hours"
           href={href({ view: 'orders' })}
         />
-        <Tile
-          name="Low stock"
-          value={phase === 'ready' && lowPets !== 'loading' ? low.low : undefined}
-          note={
-            lowPets === 'too many'
-              ? 'Or more: see the list'
-              : low.soldOut === 0
-                ? 'None sold out'
-                : `${wholeNumber(low.soldOut)} sold out`
-          }
-          isUrgent={low.soldOut > 0}
-          href={href({ view: 'low-stock' })}
-        />
+        <LowTile pets={pets.value} />
       </ul>
       <div className="overview__columns">
+        <Card title="Sold and received, last 14 days">
+          <DayChart days={days ?? []} />
+        </Card>
         <div className="stack">
-          <Card title="Sold and received, last 14 days">
-            <DayChart sold={sold} received={received} now={now} />
-          </Card>
-          <RunsOutCard sold={sold} isLoading={isLoading || isStockMissing} now={now} />
-        </div>
-        <div className="stack">
-          <OrdersCard due={due} isLoaded={openOrders.records !== undefined} now={now} />
-          <Card title="Sold most, last 7 days">
-            <BarList
-              name="Sold most"
-              bars={biggestMovers(sold.trades, week, SHOWN).map(([petId, units]) => ({
-                key: String(petId),
-                label: stock.nameOf(petId),
-                value: units,
-                text: (
-                  <>
-                    {wholeNumber(units)}
-                    <span className="visually-hidden"> units</span>
-                  </>
-                ),
-                href: href({ view: 'pet', petId }),
-              }))}
-            />
-            {!isLoading && unitsBetween(sold.trades, week, end) === 0 && (
-              <p className="muted">Nothing was sold in the last 7 days.</p>
-            )}
-          </Card>
+          <OrdersCard due={due} isLoaded={orders !== undefined} now={now} />
+          <PetsCard pets={pets.value} />
         </div>
       </div>
+      <MovementCard />
       {isAdmin && <PlanUsage />}
     </section>
   )
 }
 
-/** More low pets are not loaded into a large store. */
-const MAX_LOW_PETS = 5_000
-
-/** Loads all pets that are low or sold out if the store is large, and those that become so. */
-function useLowPets(): 'loading' | 'ready' | 'too many' {
-  const { feed, stock } = useSession()
-  const { hasNames, isComplete } = useStock()
-  const [state, setState] = useState<'loading' | 'ready' | 'too many'>('loading')
-  const isLarge = hasNames && !isComplete
-  useEffect(() => {
-    if (!isLarge) return
-    const ending = new AbortController()
-    const leave = feed.events.subscribe((notice) => {
-      const event = notice.type === 'change' ? notice.change : undefined
-      const isEmpty = event?.type === 'change' && event.after === 0
-      if (event?.type === 'low' || isEmpty) stock.lookUp(event.petId)
-    })
-    const load = async () => {
-      try {
-        const low = await readAll(feed.read, { low: true, sort: 'available' }, MAX_LOW_PETS, ending.signal)
-        const soldOut = await readSoldOut(feed.read, ending.signal)
-        setState(low === undefined || !soldOut ? 'too many' : 'ready')
-      } catch (error) {
-        const wait = isOutage(error) && !ending.signal.aborted
-        if (wait) setTimeout(load, RETRY_AFTER_OUTAGE_MS)
-      }
-    }
-    void load()
-    return () => {
-      leave()
-      ending.abort()
-    }
-  }, [isLarge, feed, stock])
-  return isComplete ? 'ready' : state
+function isAboutStock({ type }: InventoryEvent): boolean {
+  return type !== 'ready'
 }
 
-/** Reads the pets with nothing left to sell; false if there are more than `MAX_LOW_PETS`. */
-async function readSoldOut(read: ReadPage, signal: AbortSignal): Promise<boolean> {
-  let cursor: string | undefined
-  for (let count = 0; count < MAX_LOW_PETS; ) {
-    const { items, next } = await read({ sort: 'available' }, cursor, signal)
-    if (next === undefined || !items.every(isSoldOut)) return true
-    count += items.length
-    cursor = next
-  }
-  return false
-}
+const ORDERS_PAGE = 1_000
 
-function openOrdersSource(client: PetstoreClient, events: LiveChanges<Order>): RecordSource<Order, Order> {
-  return {
-    events,
-    keyOf: ({ id }) => id,
-    load: (cursor, signal) => client.orders.list({ state: 'open', limit: 1_000, cursor, signal }),
-  }
+function useOpenOrders() {
+  const { client, feed } = useSession()
+  return useLiveValue(
+    useMemo(
+      () => ({
+        events: feed.orders,
+        load: async (signal: AbortSignal) => {
+          const list = client.orders.list({ state: 'open', limit: ORDERS_PAGE, signal })
+          const { items, next } = await list
+          return { orders: items, isComplete: next === undefined }
+        },
+      }),
+      [client, feed],
+    ),
+  )
 }
 
 interface TileProps {
@@ -236,23 +144,58 @@ function Tile({ name, value, note, isUrgent = false, href: target }: TileProps) 
   )
 }
 
-interface DayChartProps {
-  readonly sold: TradeLog
-  readonly received: TradeLog
-  readonly now: number
+/** Net of what was undone or came back. */
+function SalesTiles({ days }: { readonly days: readonly DayFigures[] | undefined }) {
+  const sumOf = (field: 'sold' | 'received', from: number, until?: number) =>
+    days?.slice(from, until).reduce((sum, day) => sum + day[field], 0)
+  const words = (units: number | undefined) => shortNumber(units ?? 0)
+  const sold = href({ view: 'activity', query: 'reason=sold' })
+  return (
+    <>
+      <Tile
+        name="Sold today"
+        value={sumOf('sold', -1)}
+        note={`${words(sumOf('sold', -2, -1))} yesterday`}
+        href={sold}
+      />
+      <Tile
+        name="Sold in 7 days"
+        value={sumOf('sold', -7)}
+        note={`${words(sumOf('sold', -14, -7))} in the 7 days before`}
+        href={sold}
+      />
+      <Tile
+        name="Received in 7 days"
+        value={sumOf('received', -7)}
+        note={`${words(sumOf('received', -1))} today`}
+        href={href({ view: 'activity', query: 'reason=received' })}
+      />
+    </>
+  )
 }
 
-function DayChart({ sold, received, now }: DayChartProps) {
-  const columns = Array.from({ length: CHART_DAYS }, (_, index) => {
-    const day = startOfDay(now, index + 1 - CHART_DAYS)
-    const nextDay = startOfDay(now, index + 2 - CHART_DAYS)
-    return {
-      key: String(day),
-      label: SHORT_DAY.format(day),
-      title: LONG_DAY.format(day),
-      values: [sold, received].map(({ trades }) => unitsBetween(trades, day, nextDay)),
-    }
-  })
+function LowTile({ pets }: { readonly pets: UrgentPets | undefined }) {
+  const { low, soldOut } = pets ?? {}
+  const soldOutWords = `${wholeNumber(soldOut?.count ?? 0)} ${soldOut?.isComplete === false ? 'or more ' : ''}sold out`
+  const isSoldOut = soldOut !== undefined && soldOut.count > 0
+  return (
+    <Tile
+      name="Low stock"
+      value={low?.count}
+      note={low?.isComplete === false ? 'Or more: see the list' : isSoldOut ? soldOutWords : 'None sold out'}
+      isUrgent={isSoldOut}
+      href={href({ view: 'low-stock' })}
+    />
+  )
+}
+
+function DayChart({ days }: { readonly days: readonly DayFigures[] }) {
+  const columns = days.map(({ day, sold, received }) => ({
+    key: day,
+    label: SHORT_DAY.format(Date.parse(day)),
+    title: LONG_DAY.format(Date.parse(day)),
+    values: [sold, received],
+  }))
   return <ColumnChart name="Units per day" series={['Sold', 'Received']} columns={columns} />
 }
 
@@ -264,7 +207,7 @@ interface OrdersCardProps {
 
 /** Overdue orders, then orders of today, then holds that expire soon. */
 function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
-  const { stock } = useSession()
+  const { stock, orderFilter } = useSession()
   const { overdue, dueToday, expiring } = due
   const count = overdue.length + dueToday.length + expiring.length
   const rows: readonly (readonly [Order, string, string])[] = [
@@ -278,8 +221,12 @@ function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
       <ol aria-label="Orders that need you">
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
           <li key={`${words} ${order.id}`} className="list-row list-row--flush overview__row">
-            <a className="list-row__name" href={href({ view: 'pet', petId: order.petId })}>
-              {itemWords(order, stock.nameOf(order.petId))}
+            <a
+              className="list-row__name"
+              href={href({ view: 'orders' })}
+              onClick={() => orderFilter.set({ ...OPEN_ORDERS, query: String(order.id) })}
+            >
+              {linesWords(order.lines, (petId) => stock.nameOf(petId))}
             </a>
             <span className={`badge badge--${tone}`}>{words}</span>
             <span className="muted small">
@@ -301,62 +248,50 @@ function expiresWords({ expiresAt }: Order, now: number): string {
   return minutes < 60 ? `Expires in ${minutes} min` : `Expires in ${Math.floor(minutes / 60)} h`
 }
 
-interface RunsOutProps {
-  readonly sold: TradeLog
-  readonly isLoading: boolean
-  readonly now: number
-}
-
-function RunsOutCard({ sold, isLoading, now }: RunsOutProps) {
-  const { stock } = useSession()
-  const { isComplete } = useStock()
-  const [horizon, setHorizon] = useState<(typeof HORIZONS)[number]>('7')
-  const days = Number(horizon)
-  const pace = useMemo(() => pacePerDay(sold, now), [sold, now])
-  const bestSellers = useMemo(() => {
-    const fastestFirst = [...pace].sort(([, a], [, b]) => b - a)
-    return new Set(fastestFirst.slice(0, BEST_SELLERS).map(([petId]) => petId))
-  }, [pace])
-  const find = (petId: bigint) => (bestSellers.has(petId) ? stock.lookUp(petId) : stock.find(petId))
-  const found = runningOut(find, pace, days)
-  const isPartial = !isComplete && pace.size > BEST_SELLERS
+/** Pets with more reserved than there are, then those that run out within a week. */
+function PetsCard({ pets }: { readonly pets: UrgentPets | undefined }) {
+  const oversold = pets?.oversold ?? []
+  const oversoldIds = new Set(oversold.map(({ petId }) => petId))
+  const runningOut = (pets?.runningOut ?? []).filter(({ petId }) => !oversoldIds.has(petId))
   return (
-    <Card
-      title="Runs out soon"
-      controls={
-        <SegmentedControl
-          label="Runs out within"
-          options={HORIZONS.map((value) => ({ value, label: `${value} days` }))}
-          value={horizon}
-          onChange={setHorizon}
-        />
-      }
-    >
-      {!isLoading && found.length === 0 && (
-        <p className="muted">Nothing runs out within {horizon} days at the pace of the last 4 weeks.</p>
+    <Card title="Pets that need you">
+      {pets !== undefined && oversold.length + runningOut.length === 0 && (
+        <p className="muted">Nothing runs out within 7 days at the pace of the last 4 weeks.</p>
       )}
-      {isPartial && <p className="muted">Of pets with low stock and the {BEST_SELLERS} that sell most.</p>}
+      {oversold.length > 0 && (
+        <ul aria-label="Too few for their orders">
+          {oversold.slice(0, SHOWN).map(({ petId, name, available, reserved }) => (
+            <li key={String(petId)} className="list-row list-row--flush overview__row">
+              <a className="list-row__name" href={href({ view: 'pet', petId })}>
+                {name}
+              </a>
+              <span className="badge badge--negative">{wholeNumber(-available)} too few</span>
+              <span className="muted small">{wholeNumber(reserved)} reserved</span>
+            </li>
+          ))}
+        </ul>
+      )}
       <BarList
         name="Runs out soon"
-        full={days}
-        bars={found.slice(0, SHOWN).map(({ row, daysLeft, perDay }) => ({
-          key: String(row.petId),
-          label: row.name ?? `Pet ${row.petId}`,
-          value: daysLeft,
-          text: runsOutWords(freeUnits(row), daysLeft, perDay),
-          href: href({ view: 'pet', petId: row.petId }),
+        full={7}
+        bars={runningOut.slice(0, SHOWN).map((pet) => ({
+          key: String(pet.petId),
+          label: pet.name,
+          value: pet.daysLeft,
+          text: runsOutWords(pet),
+          href: href({ view: 'pet', petId: pet.petId }),
         }))}
       />
       <a className="small overview__more" href={href({ view: 'low-stock' })}>
-        {found.length > SHOWN ? `${wholeNumber(found.length)} pets run out. ` : ''}Reorder list
+        {runningOut.length > SHOWN ? `${wholeNumber(runningOut.length)} pets run out. ` : ''}Reorder list
       </a>
     </Card>
   )
 }
 
-function runsOutWords(free: number, daysLeft: number, perDay: number): string {
+function runsOutWords({ available, daysLeft, perDay }: RunningOut): string {
   const pace = `${wholeNumber(Math.max(1, Math.round(perDay * 7)))} a week`
-  if (free <= 0) return `Nothing free · ${pace}`
+  if (available <= 0) return `Nothing free · ${pace}`
   const left = daysLeft < 1 ? 'today' : `${Math.floor(daysLeft)} d`
-  return `${left} · ${wholeNumber(free)} free · ${pace}`
+  return `${left} · ${wholeNumber(available)} free · ${pace}`
 }

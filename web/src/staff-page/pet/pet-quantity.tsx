@@ -9,15 +9,9 @@ import { readQuantity } from '../quantity/typed-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 
-interface Props {
-  readonly row: StockRow
-  /** By open orders; `undefined` if it is not known. */
-  readonly reserved: number | undefined
-}
-
 /** The quantity of a pet, to be changed by typing or one by one. Saves only over the state that the user saw. */
-export function PetQuantity({ row, reserved }: Props) {
-  const { petId } = row
+export function PetQuantity({ row }: { readonly row: StockRow }) {
+  const { petId, reserved } = row
   const session = useSession()
   const mayChange = useMayChange('stock')
   const { editor } = session
@@ -84,7 +78,7 @@ export function PetQuantity({ row, reserved }: Props) {
       </div>
       <p className="pet-quantity__reserved">
         {reserved === 0 && <span className="muted">None of them is reserved.</span>}
-        {reserved !== undefined && <Reserved quantity={shown} reserved={reserved} />}
+        <Reserved quantity={shown} reserved={reserved} />
       </p>
       <div id={`${id}-state`} className="pet-quantity__state">
         {isInvalid ? (

@@ -4,7 +4,7 @@ import { type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
 import { type Change, changeKey, changeOf } from '../data/history/change-log.ts'
 import { type ListSource, useLiveList } from '../data/live-list.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
-import { PetOrders, usePetReserved } from '../order-rows/pet-orders.tsx'
+import { PetOrders } from '../order-rows/pet-orders.tsx'
 import { CategoryName } from '../pet-form/category-name.tsx'
 import { PetDialog } from '../pet-form/pet-dialog.tsx'
 import { useMayChange, useSession, useStock, useStockRow } from '../session/session-context.ts'
@@ -80,7 +80,7 @@ function Pet({ row }: { readonly row: StockRow }) {
             </span>
           )}
         </div>
-        <PetQuantity row={row} reserved={usePetReserved(row)} />
+        <PetQuantity row={row} />
       </header>
       <PetOrders petId={petId} />
       <PetHistory history={history} log={history.get()} now={now} threshold={details?.lowStockAt} />

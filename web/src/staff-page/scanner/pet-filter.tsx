@@ -6,12 +6,14 @@ import { usePetsLike } from './find-pets.ts'
 const MAX_OPTIONS = 8
 
 interface Props {
+  readonly label?: string
+  readonly placeholder?: string
   readonly petId: bigint | undefined
   readonly onPick: (petId: bigint | undefined) => void
 }
 
 /** Chooses one pet of a list, or all. */
-export function PetFilter({ petId, onPick }: Props) {
+export function PetFilter({ label = 'Pet', placeholder = 'Any pet', petId, onPick }: Props) {
   const { stock } = useSession()
   const [typed, setTyped] = useState<string>()
   const pick = (picked: bigint | undefined) => {
@@ -21,9 +23,9 @@ export function PetFilter({ petId, onPick }: Props) {
   const options = usePetsLike(typed ?? '', MAX_OPTIONS)
   return (
     <Combobox
-      label="Pet"
+      label={label}
       noun="pets"
-      placeholder="Any pet"
+      placeholder={placeholder}
       text={typed ?? (petId === undefined ? '' : stock.nameOf(petId))}
       onType={(text) => (text.trim() === '' ? pick(undefined) : setTyped(text))}
       onBlur={() => setTyped(undefined)}

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/compat'
 import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
 import { type ListPage, type ListSource, useLiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
+import { linesWords } from '../data/orders/order-words.ts'
 import { momentWords } from '../data/time-words.ts'
 import { useSession, useStock } from '../session/session-context.ts'
 import { Dialog } from '../ui/dialog.tsx'
@@ -66,9 +67,7 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
             <button type="button" className="list-row__name" onClick={() => onPick(sale.id)}>
               {sale.reference ?? 'Without a receipt'}
             </button>
-            <span>
-              {sale.lines.map(({ petId, delta }) => `${-delta} × ${stock.nameOf(petId)}`).join(', ')}
-            </span>
+            <span>{linesWords(soldUnits(sale), (petId) => stock.nameOf(petId))}</span>
             <span className="muted small">
               {momentWords(Date.parse(sale.occurredAt))}, {names.get(sale.keyId) ?? sale.keyId}
             </span>
@@ -83,10 +82,15 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
 /** What has come back of a sale, or was undone. */
 function TakenBack({ sale: { lines } }: { readonly sale: Adjustment }) {
   const { stock } = useSession()
-  const takenBack = lines.filter(({ reversed }) => reversed > 0)
+  const takenBack = lines
+    .filter(({ reversed }) => reversed > 0)
+    .map(({ petId, reversed }) => ({ petId, quantity: reversed }))
   if (takenBack.length === 0) return null
-  const words = takenBack.map(({ petId, reversed }) => `${reversed} × ${stock.nameOf(petId)}`)
-  return <span className="small">Taken back: {words.join(', ')}</span>
+  return <span className="small">Taken back: {linesWords(takenBack, (petId) => stock.nameOf(petId))}</span>
+}
+
+function soldUnits({ lines }: Adjustment) {
+  return lines.map(({ petId, delta }) => ({ petId, quantity: -delta }))
 }
 
 function NoSales({ receipt }: { readonly receipt: string }) {

@@ -1,4 +1,5 @@
 import { useReadable } from '../data/observable.ts'
+import { linesWords } from '../data/orders/order-words.ts'
 import type { Sale } from '../data/sales/sale-queue.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
@@ -39,7 +40,7 @@ function RefusedSale({ till, sale }: { readonly till: Till; readonly sale: Sale 
   const { receipt, lines, refusal } = sale
   const pieces = lines.reduce((sum, { quantity }) => sum + quantity, 0)
   const discard = async () => {
-    const items = lines.map(({ petId, quantity }) => `${quantity} × ${stock.nameOf(petId)}`).join(', ')
+    const items = linesWords(lines, (petId) => stock.nameOf(petId))
     const isSure = await askToDiscard(
       `Discard sale ${receipt}?`,
       `It will not be booked: ${items}.`,

@@ -1,8 +1,10 @@
 import { MAX_LENGTHS, type Order } from '@petstore/client'
-import { type ComponentProps, lazy, Suspense, useEffect, useRef, useState } from 'preact/compat'
+import { type ComponentProps, lazy, Suspense, useMemo, useRef, useState } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { failureWords } from '../data/failure-words.ts'
+import { useLiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
+import { OPEN_ORDERS, orderSource } from '../data/orders/order-search.ts'
 import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
 import { freeUnits } from '../data/stock/free-units.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
@@ -27,7 +29,9 @@ import './sell.css'
 /** The text of the printed barcode that ends a sale, see done-barcode.svg. */
 const DONE = 'DONE-1'
 
-const ReserveDialog = lazy(async () => ({ default: (await import('./reserve-dialog.tsx')).ReserveDialog }))
+const OrderDialog = lazy(async () => ({
+  default: (await import('../order-rows/order-dialog.tsx')).OrderDialog,
+}))
 const ReturnDialog = lazy(async () => ({ default: (await import('./return-dialog.tsx')).ReturnDialog }))
 const PickUpDialog = lazy(async () => ({ default: (await import('./pick-up-dialog.tsx')).PickUpDialog }))
 
@@ -138,7 +142,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
         )}
       </div>
       <Suspense fallback={null}>
-        {dialog === 'reserve' && <ReserveDialog till={till} onClose={close} />}
+        {dialog === 'reserve' && <OrderDialog lines={lines} onSaved={() => till.next()} onClose={close} />}
         {dialog === 'return' && <ReturnDialog onClose={close} />}
         {dialog === 'pick-up' && <PickUpDialog onClose={close} />}
         {dialog === 'camera' && <CameraScan onScan={onScan} onClose={close} />}
@@ -195,7 +199,9 @@ function CartLine({ till, line: { petId, quantity }, ...amountField }: CartLineP
         <div className="cluster negative sell-line__refusal" role="alert">
           <Icon name="warning" />
           <span>{refusal.why}</span>
-          {quantity > (refusal.free ?? 0) && <ReservedFor petId={petId} />}
+          {quantity > (refusal.free ?? 0) && (
+            <ReservedFor petId={petId} missing={quantity - (refusal.free ?? 0)} />
+          )}
         </div>
       )}
     </li>
@@ -213,45 +219,56 @@ function FreeUnits({ row, wanted }: { readonly row: StockRow; readonly wanted: n
   )
 }
 
+interface ReservedForProps {
+  readonly petId: bigint
+  /** How many units of the pet the sale lacks. */
+  readonly missing: number
+}
+
 /** For whom a pet is reserved, with an offer to take the units from that order. */
-function ReservedFor({ petId }: { readonly petId: bigint }) {
-  const { client } = useSession()
+function ReservedFor({ petId, missing }: ReservedForProps) {
+  const { client, feed } = useSession()
   const mayOrder = useMayChange('orders')
-  const [orders, setOrders] = useState<readonly Order[]>([])
-  useEffect(() => {
-    const ending = new AbortController()
-    client.orders.list({ petId, state: 'open', signal: ending.signal }).then(
-      ({ items }) => setOrders(items),
-      () => {},
-    )
-    return () => ending.abort()
-  }, [client, petId])
+  const orders = useLiveList(
+    useMemo(
+      () => orderSource({ client, events: feed.orders }, { ...OPEN_ORDERS, petId }),
+      [client, feed, petId],
+    ),
+  )
+  const { rows } = orders.get()
+  if (rows.length === 0) return null
   const take = async (order: Order) => {
+    const rest = linesWithout(order, petId, missing)
     const isSure = await ask({
-      title: `Cancel the order of ${customerOf(order)}?`,
+      title: `Take from the order of ${customerOf(order)}?`,
       text: [
-        `Order ${order.id} reserves ${order.quantity.toLocaleString('en')}. It will be cancelled, and its units can be sold.`,
+        rest.length === 0
+          ? `Order ${order.id} will be cancelled, and its units can be sold.`
+          : `Order ${order.id} keeps its other units.`,
         'Nobody is informed. Tell the customer.',
       ],
-      yes: 'Cancel the order',
-      no: 'Keep it',
+      yes: 'Take them',
+      no: 'Keep the order',
     })
     if (!isSure) return
     try {
-      await client.orders.cancel(order.id)
-      setOrders(orders.filter(({ id }) => id !== order.id))
-      showToast({ name: 'order', text: `Order ${order.id} is cancelled. Sell again.` })
+      if (rest.length === 0) await client.orders.cancel(order.id)
+      else await client.orders.update(order.id, { lines: rest })
+      showToast({
+        name: 'order',
+        text: `Order ${order.id} is ${rest.length === 0 ? 'cancelled' : 'changed'}. Sell again.`,
+      })
     } catch (error) {
       showToast({ name: 'order', tone: 'negative', text: failureWords(error) })
     }
+    void orders.reload()
   }
-  if (orders.length === 0) return null
   return (
     <ul className="sell-line__orders">
-      {orders.map((order) => (
+      {rows.map((order) => (
         <li key={String(order.id)} className="cluster">
           <span>
-            {order.quantity.toLocaleString('en')} reserved for {customerOf(order)}
+            {unitsOf(order, petId).toLocaleString('en')} reserved for {customerOf(order)}
           </span>
           {mayOrder && (
             <Button size="small" onClick={() => void take(order)}>
@@ -262,6 +279,17 @@ function ReservedFor({ petId }: { readonly petId: bigint }) {
       ))}
     </ul>
   )
+}
+
+/** The lines of the order without so many units of a pet. */
+function linesWithout({ lines }: Order, taken: bigint, units: number) {
+  return lines
+    .map(({ petId, quantity }) => ({ petId, quantity: petId === taken ? quantity - units : quantity }))
+    .filter(({ quantity }) => quantity > 0)
+}
+
+function unitsOf({ lines }: Order, petId: bigint): number {
+  return lines.find((line) => line.petId === petId)?.quantity ?? 0
 }
 
 function customerOf({ customer, id }: Order): string {

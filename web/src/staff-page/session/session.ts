@@ -2,10 +2,8 @@ import { type CallOptions, type KeyLimits, type Permission, PetstoreClient } fro
 import { Categories } from '../data/catalog/categories.ts'
 import { KeyNames } from '../data/key-names.ts'
 import { Observable, type Readable } from '../data/observable.ts'
-import { OpenOrders } from '../data/orders/open-orders.ts'
 import { OrderActions } from '../data/orders/order-actions.ts'
-import type { OrderNews } from '../data/orders/order-list.ts'
-import { FIRST_ORDER_FILTER } from '../data/orders/order-search.ts'
+import { OPEN_ORDERS } from '../data/orders/order-search.ts'
 import { RequestWatch } from '../data/request-watch.ts'
 import { BulkChanges } from '../data/stock/bulk-changes.ts'
 import { OwnChanges, type SaveContext } from '../data/stock/own-request.ts'
@@ -41,13 +39,11 @@ export class Session {
   readonly feed: StockFeed
   readonly pets: PetLoader
   readonly orderActions: OrderActions
-  readonly orderNews: OrderNews
-  readonly openOrders: OpenOrders
   readonly webhooks: Webhooks
   readonly keyNames: KeyNames
   readonly categories: Categories
   readonly table = new Observable(FIRST_TABLE_STATE)
-  readonly orderFilter = new Observable(FIRST_ORDER_FILTER)
+  readonly orderFilter = new Observable(OPEN_ORDERS)
   /** The owner of the key; `undefined` until the service has answered. */
   readonly owner: Readable<KeyOwner | undefined>
   readonly #owner = new Observable<KeyOwner | undefined>(undefined)
@@ -70,10 +66,9 @@ export class Session {
     this.bulk = new BulkChanges(this.saving, this.undo)
     this.feed = new StockFeed({ ...this.saving, requests: this.requests })
     this.pets = new PetLoader(this.saving, this.feed.read)
-    this.orderActions = new OrderActions({ client, stock, signal })
-    this.orderNews = { events: this.feed.orders, own: this.orderActions.own }
+    const onChanged = () => this.feed.orders.publish({ type: 'missed' })
+    this.orderActions = new OrderActions({ client, stock, signal, onChanged })
     this.categories = new Categories({ client, stock, events: this.feed.events, signal })
-    this.openOrders = new OpenOrders({ orders: client.orders, stock, live: this.feed.orders, signal })
     this.webhooks = new Webhooks(client.webhooks, signal)
     this.keyNames = new KeyNames(client.keys, signal)
   }
@@ -92,7 +87,6 @@ export class Session {
   }
 
   start(): void {
-    this.openOrders.start()
     this.categories.start()
     this.feed.start()
     this.#followOwner()

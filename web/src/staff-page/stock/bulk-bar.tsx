@@ -1,8 +1,7 @@
 import type { Reason } from '@petstore/client'
 import { type FormEvent, useId, useMemo, useState } from 'preact/compat'
 import { useReadable } from '../data/observable.ts'
-import type { LeftOut } from '../data/stock/adjustment-batch.ts'
-import { type BulkAction, type BulkProgress, retryable } from '../data/stock/bulk-changes.ts'
+import type { BulkAction, BulkProgress, LeftOut } from '../data/stock/bulk-changes.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { PurposeFields, REASONS_FOR, readReference } from '../quantity/purpose-fields.tsx'
 import { undoLastChange } from '../quantity/save-change.ts'
@@ -12,6 +11,7 @@ import { Button } from '../ui/button.tsx'
 import { wholeNumber } from '../ui/charts/quantity-axis.ts'
 import { ask } from '../ui/confirm.tsx'
 import { href } from '../ui/navigation.ts'
+import { ProgressBar } from '../ui/progress-bar.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
 import { petsWords } from '../ui/words.ts'
 import type { TableActions } from './use-table.ts'
@@ -146,34 +146,23 @@ function questionOf({ kind, amount }: BulkAction, count: number, isHuge: boolean
   const warning = isHuge ? [`${wholeNumber(amount)} is far more than there are now.`] : []
   return {
     title: titles[kind],
-    text: [...warning, 'You can stop it on the way, and undo it.'],
+    text: [...warning, 'You can undo it.'],
     yes: `Change ${wholeNumber(count)}`,
     no: 'Do not change them',
   }
 }
 
 function Running({ progress }: { readonly progress: BulkProgress }) {
-  const { bulk } = useSession()
-  const { total, changed, unchanged, leftOut, phase } = progress
+  const { total, changed, unchanged, leftOut } = progress
   const done = changed + unchanged + leftOut.length
   return (
     <div className="cluster">
       <strong className="number">
-        {phase === 'stopping' ? 'Stopping' : 'Changing'} {wholeNumber(done)} of {wholeNumber(total)}
+        Changing {wholeNumber(done)} of {wholeNumber(total)}
       </strong>
-      <div
-        className="bar grow"
-        role="progressbar"
-        aria-label="Rows done"
-        aria-valuemin={0}
-        aria-valuemax={total}
-        aria-valuenow={done}
-      >
-        <div className="bar__fill" style={{ width: `${total === 0 ? 100 : (100 * done) / total}%` }} />
+      <div className="grow">
+        <ProgressBar label="Rows done" done={done} total={total} />
       </div>
-      <Button isDisabled={phase === 'stopping'} onClick={() => bulk.stop()}>
-        Stop
-      </Button>
     </div>
   )
 }
@@ -192,7 +181,6 @@ function Summary({ progress }: { readonly progress: BulkProgress }) {
     <>
       <div className="cluster">
         <strong role="status">{summaryOf(progress)}</strong>
-        {retryable(progress).length > 0 && <Button onClick={() => void bulk.retry()}>Try those again</Button>}
         {canUndo && <Button onClick={() => void undoLastChange(session)}>Undo</Button>}
         <Button tone="primary" onClick={end}>
           Done
@@ -208,15 +196,9 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
   const rest = leftOut.length - MAX_LISTED
   return (
     <ul className="bulk-bar__left-out">
-      {leftOut.slice(0, MAX_LISTED).map(({ petId, reason, unsettled }) => (
+      {leftOut.slice(0, MAX_LISTED).map(({ petId, reason }) => (
         <li key={String(petId)}>
-          <strong>{stock.nameOf(petId)}</strong> {reason}
-          {unsettled !== undefined && (
-            <>
-              {' '}
-              <a href={href({ view: 'pet', petId })}>Look at its history</a>
-            </>
-          )}
+          <a href={href({ view: 'pet', petId })}>{stock.nameOf(petId)}</a> {reason}
         </li>
       ))}
       {rest > 0 && <li className="muted">and {wholeNumber(rest)} more</li>}
@@ -226,14 +208,9 @@ function LeftOutList({ leftOut }: { readonly leftOut: readonly LeftOut[] }) {
 
 /** Every pet is in exactly one of the counts. */
 function summaryOf({ changed, unchanged, leftOut }: BulkProgress): string {
-  const countOf = (why: LeftOut['why']) => leftOut.filter((each) => each.why === why).length
   const parts: [number, string][] = [
     [unchanged, 'had that quantity already'],
-    [countOf('conflict'), 'left alone, since somebody else changed them'],
-    [countOf('gone'), 'not in the store any more'],
-    [countOf('refused'), 'refused'],
-    [countOf('failed'), 'failed'],
-    [countOf('stopped'), 'stopped'],
+    [leftOut.length, 'not changed'],
   ]
   const rest = parts.filter(([count]) => count > 0).map(([count, what]) => `${wholeNumber(count)} ${what}`)
   return [`${wholeNumber(changed)} changed`, ...rest].join(' · ')

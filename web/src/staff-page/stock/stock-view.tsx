@@ -27,7 +27,6 @@ const SKELETON_ROWS = 12
 export function StockView() {
   const session = useSession()
   const stock = useStock()
-  const openOrders = useReadable(session.openOrders)
   const mayChange = useMayChange('stock')
   const isPrinting = usePrinting()
   const size = useTableSize(isPrinting)
@@ -63,14 +62,11 @@ export function StockView() {
   return (
     <section ref={view} className="stock-view" aria-label="Stock" tabIndex={-1}>
       <h1 className="visually-hidden">Stock</h1>
-      <Toolbar table={table} shown={shown} onHelp={() => setHelping(true)} onFind={() => void find()} />
+      <Toolbar table={table} onHelp={() => setHelping(true)} onFind={() => void find()} />
       <div className="stock-view__line">
         <p className="muted number" role="status">
           {isLoading ? 'Loading' : words}
         </p>
-        {openOrders === 'too many' && (
-          <p className="muted">Many orders are open: “Free” may be out of date. A pet’s page is exact.</p>
-        )}
         {isPrinting && <p>{new Date().toLocaleString('en-GB')}</p>}
         {size !== 'wide' && <SortChoice table={table} />}
       </div>

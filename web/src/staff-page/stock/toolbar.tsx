@@ -1,21 +1,22 @@
 import { VALUES } from '@petstore/client'
 import { useId, useRef, useState } from 'preact/compat'
 import { byName } from '../data/catalog/category-list.ts'
+import { failureWords } from '../data/failure-words.ts'
 import { useReadable } from '../data/observable.ts'
+import { saveCsv } from '../data/save-csv.ts'
 import { searchQueryOf } from '../data/stock/stock-search.ts'
 import { COLUMN_NAMES, type SortColumn } from '../data/stock/table-state.ts'
+import { showProblem, showToast } from '../data/toasts.ts'
 import { undoLastChange } from '../quantity/save-change.ts'
 import { useMayChange, useSession } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { SegmentedControl } from '../ui/segmented-control.tsx'
-import type { ShownRows } from './use-shown-rows.ts'
 import type { TableActions } from './use-table.ts'
 
 interface Props {
   readonly table: TableActions
-  readonly shown: ShownRows
   readonly onHelp: () => void
   readonly onFind: () => void
 }
@@ -25,14 +26,14 @@ const STATUS_OPTIONS = (['all', ...VALUES.PetStatus] as const).map((value) => ({
   label: `${value[0]?.toUpperCase()}${value.slice(1)}`,
 }))
 
-export function Toolbar({ table, shown, onHelp, onFind }: Props) {
+export function Toolbar({ table, onHelp, onFind }: Props) {
   const session = useSession()
   const { filter } = useReadable(session.table)
   const categories = useReadable(session.categories)
   const mayChange = useMayChange('stock')
   const isUndoable = useReadable(session.undo).length > 0
   const search = useRef<HTMLInputElement>(null)
-  const { isExporting, exportAll } = useExport(shown)
+  const { isExporting, exportAll } = useExport()
   const onSearchKey = (event: KeyboardEvent) => {
     if (event.target !== search.current || (event.key !== 'Enter' && event.key !== 'ArrowDown')) return
     event.preventDefault()
@@ -106,25 +107,26 @@ export function Toolbar({ table, shown, onHelp, onFind }: Props) {
 }
 
 /** Exports all pets that match the filter, also those that are not loaded. */
-function useExport({ latest, search }: ShownRows) {
-  const session = useSession()
+function useExport() {
+  const { client, table } = useSession()
   const [isExporting, setExporting] = useState(false)
   const exportAll = async () => {
-    const { filter, sort } = session.table.get()
-    const today = new Date().toISOString().slice(0, 10)
+    const { filter, sort } = table.get()
     setExporting(true)
-    const { exportPets } = await import('../data/catalog-export.ts')
-    const query = searchQueryOf(filter, sort)
-    const file = `stock-${today}.csv`
-    // The search of the page finds parts of words, and the search of the service does not.
-    const isOwnSearch = search === undefined && query.q !== undefined
-    const petIds = new Set(latest().map(({ petId }) => petId))
-    if (isOwnSearch) await exportPets(session.client, { ...query, q: undefined }, file, petIds)
-    else await exportPets(session.client, query, file)
+    try {
+      const text = await client.inventory.searchCsv(searchQueryOf(filter, sort))
+      saveCsv(`stock-${new Date().toISOString().slice(0, 10)}.csv`, text)
+      showToast({ name: 'export', text: BARCODE_ADVICE })
+    } catch (error) {
+      showProblem('export', `The pets could not be exported. ${failureWords(error)}`)
+    }
     setExporting(false)
   }
   return { isExporting, exportAll }
 }
+
+const BARCODE_ADVICE =
+  'The pets are exported. Excel alters long barcodes (4.00638E+12) unless you open the file with Data, From text, and set the barcode column to text.'
 
 /** Sorts on screens that are too narrow for a header with the columns. */
 export function SortChoice({ table }: { readonly table: TableActions }) {

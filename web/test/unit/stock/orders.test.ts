@@ -1,153 +1,97 @@
 import { expect, test } from 'bun:test'
-import type { Order, OrderState } from '@petstore/client'
+import type { Order, OrderEvent } from '@petstore/client'
+import { PetstoreError } from '@petstore/client'
 import { LiveChanges } from '../../../src/staff-page/data/history/live-changes.ts'
-import { MAX_OPEN_ORDERS, OpenOrders } from '../../../src/staff-page/data/orders/open-orders.ts'
-import {
-  type OrderQuery,
-  type OrderReads,
-  searchOrders,
-} from '../../../src/staff-page/data/orders/order-search.ts'
-import { leftWords } from '../../../src/staff-page/data/orders/order-words.ts'
-import { StockModel } from '../../../src/staff-page/data/stock/stock-model.ts'
-import { fillStock } from '../../support/desk.ts'
+import { OPEN_ORDERS, orderSource } from '../../../src/staff-page/data/orders/order-search.ts'
+import { leftWords, orderFailure } from '../../../src/staff-page/data/orders/order-words.ts'
 
-function order(id: number, state: OrderState = 'open', petId = 1n): Order {
-  const createdAt = '2026-11-16T12:00:00Z'
-  return { id: BigInt(id), petId, quantity: 2, state, complete: state === 'complete', createdAt }
-}
+const order = (id: bigint, customer?: string, reference?: string): Order => ({
+  id,
+  lines: [{ petId: 1n, quantity: 2, returned: 0 }],
+  state: 'open',
+  complete: false,
+  createdAt: '2026-11-16T12:00:00Z',
+  ...(customer === undefined ? {} : { customer }),
+  ...(reference === undefined ? {} : { reference }),
+})
 
-/** A service whose responses wait for `answer`. */
-class SlowService {
-  readonly asked: OrderQuery[] = []
-  readonly #orders: readonly Order[]
-  #answer = () => {}
-
-  constructor(orders: readonly Order[]) {
-    this.#orders = orders
-  }
-
-  readonly list = (query: OrderQuery): AsyncIterable<Order> => this.#pages(query)
-
-  /** Sends the response to the pending request, with the state at the time of the request. */
-  async answer(): Promise<void> {
-    await Bun.sleep(0)
-    this.#answer()
-    for (let turn = 0; turn < 5; turn++) await Bun.sleep(0)
-  }
-
-  async *#pages(query: OrderQuery): AsyncGenerator<Order> {
-    const fitting = this.#orders.filter(({ state }) => state === (query.state ?? state))
-    for (let from = 0; from === 0 || from < fitting.length; from += query.limit) {
-      this.asked.push(query)
-      await new Promise<void>((resolve) => {
-        this.#answer = resolve
-      })
-      yield* fitting.slice(from, from + query.limit)
-    }
-  }
-}
-
-function stocked(): StockModel {
-  const stock = new StockModel()
-  stock.take([
-    { petId: 1n, quantity: 9, status: 'available' },
-    { petId: 2n, quantity: 9, status: 'available' },
-  ])
-  return stock
-}
-
+const ORDERS = [order(17n, 'Ada 20'), order(20n, 'Bob'), order(21n, undefined, 'cart-5')]
 const signal = new AbortController().signal
-const named = (stock: StockModel) => stock.endLoading()
 
-test('open orders are loaded after the names, and give the reserved units of each pet', async () => {
-  const stock = stocked()
-  const service = new SlowService([order(1), order(2), order(3, 'open', 2n), order(4, 'complete')])
-  const open = new OpenOrders({ orders: service, stock, live: new LiveChanges(), signal })
-  open.start()
-  stock.setConnection('live')
-  await Bun.sleep(1)
-  expect(service.asked).toEqual([])
-  named(stock)
-  await service.answer()
-  expect(open.get()).toBe('ready')
-  expect([stock.find(1n)?.reserved, stock.find(2n)?.reserved]).toEqual([4, 2])
-  stock.apply({ petId: 3n, quantity: 1, status: 'available' }, false)
-  fillStock(stock, [{ petId: 1n, quantity: 5, status: 'sold' }])
-  expect(stock.find(1n)).toMatchObject({ quantity: 5, reserved: 4 })
-})
-
-test('an order that changes while they load counts once, whether the response has the change or not', async () => {
-  const stock = stocked()
-  const live = new LiveChanges<Order>()
-  const service = new SlowService([order(1), order(2)])
-  const open = new OpenOrders({ orders: service, stock, live, signal })
-  open.start()
-  named(stock)
-  const tell = (change: Order) => live.publish({ type: 'change', change })
-  tell(order(1, 'cancelled'))
-  tell(order(2))
-  tell(order(3))
-  await service.answer()
-  expect(stock.find(1n)?.reserved).toBe(4)
-  tell(order(3))
-  tell(order(3, 'complete'))
-  tell(order(3, 'complete'))
-  tell(order(4, 'expired'))
-  expect(stock.find(1n)?.reserved).toBe(2)
-  // After a gap, all of them are loaded again.
-  live.publish({ type: 'missed' })
-  await service.answer()
-  expect(stock.find(1n)?.reserved).toBe(4)
-})
-
-test('if there are too many open orders, every pet keeps the reserved units that it was loaded with', async () => {
-  const stock = stocked()
-  stock.take([{ petId: 1n, quantity: 9, status: 'available', reserved: 3 }])
-  const service = new SlowService(Array.from({ length: MAX_OPEN_ORDERS + 1 }, (_, index) => order(index)))
-  const live = new LiveChanges<Order>()
-  const open = new OpenOrders({ orders: service, stock, live, signal })
-  open.start()
-  named(stock)
-  while (open.get() === 'loading') await service.answer()
-  expect(open.get()).toBe('too many')
-  live.publish({ type: 'change', change: order(1, 'cancelled') })
-  expect(stock.find(1n)?.reserved).toBe(3)
-  expect(service.asked.length).toBeLessThanOrEqual(MAX_OPEN_ORDERS / 1_000 + 1)
-})
-
-/** Orders on pages, of which the service returns one for each request. */
-function pagesOf(...pages: readonly (readonly Order[])[]) {
-  const asked: OrderQuery[] = []
-  const reads: OrderReads = {
-    list: (query) => {
-      asked.push(query)
-      const page = Number(query.cursor ?? 0)
-      const next = page + 1 < pages.length ? String(page + 1) : undefined
-      return Object.assign(Promise.resolve({ items: pages[page] ?? [], next }), {
-        async *[Symbol.asyncIterator]() {},
-      })
-    },
-    get: async (id) => order(Number(id), 'cancelled'),
+/** A service that finds exact words, and the requests that it got. */
+function reads() {
+  const asked: object[] = []
+  const list = (
+    query: { readonly customer?: string | undefined; readonly reference?: string | undefined } = {},
+  ) => {
+    asked.push(query)
+    const items = ORDERS.filter(
+      ({ customer, reference }) =>
+        (query.customer === undefined || customer?.split(' ').includes(query.customer) === true) &&
+        (query.reference === undefined || reference === query.reference),
+    )
+    return Object.assign(Promise.resolve({ items, next: undefined }), {
+      async *[Symbol.asyncIterator]() {},
+    })
   }
-  return { asked, reads }
+  const get = async (id: bigint | number | string) => {
+    const found = ORDERS.find((each) => each.id === id)
+    if (found === undefined) throw new PetstoreError('not_found', 'no such order', { request: 'GET' })
+    return found
+  }
+  return { asked, reads: { client: { orders: { list, get } }, events: new LiveChanges<OrderEvent>() } }
 }
 
-test('a search for a number has that order first, in any state, and then those of the customer', async () => {
-  const { asked, reads } = pagesOf([order(17), order(20)])
-  const found = await searchOrders(reads, { kind: 'open', query: '#20', petId: 1n }).load(undefined, signal)
-  expect(found.items.map(({ id, state }) => `${id} ${state}`)).toEqual(['20 cancelled', '17 open'])
-  expect(asked).toMatchObject([{ state: 'open', customer: '#20', petId: 1n }])
+test.each([
+  ['', [17n, 20n, 21n]],
+  ['#20', [20n]],
+  ['20', [20n]],
+  ['99', []],
+  ['Bob', [20n]],
+  ['cart-5', [21n]],
+  ['#', []],
+])('the search for %j finds %p: a number, else a customer, else a reference', async (query, ids) => {
+  const { load } = orderSource(reads().reads, { ...OPEN_ORDERS, query })
+  expect((await load(undefined, signal)).items.map(({ id }) => id)).toEqual(ids)
 })
 
-test('holds are picked from the open orders, page by page, until some are found or enough were examined', async () => {
-  const held = { ...order(9), expiresAt: '2026-11-16T13:00:00Z' }
-  const search = (...pages: readonly (readonly Order[])[]) => {
-    const { asked, reads } = pagesOf(...pages)
-    const { load } = searchOrders(reads, { kind: 'held', query: '', petId: undefined })
-    return load(undefined, signal).then(({ items, next }) => [items.map(({ id }) => id), next, asked.length])
-  }
-  expect(await search([order(1)], [order(2), held], [order(3)])).toEqual([[9n], '2', 2])
-  expect(await search(...Array.from({ length: 8 }, (_, index) => [order(index)]))).toEqual([[], '5', 5])
+test('the service filters by state, pet and day, and an event reloads the list if it has a line of the pet', async () => {
+  const { asked, reads: service } = reads()
+  const filter = {
+    ...OPEN_ORDERS,
+    state: 'complete',
+    petId: 2n,
+    from: '2026-11-16',
+    to: '2026-11-16',
+  } as const
+  const { load, concerns } = orderSource(service, filter)
+  await load(undefined, signal)
+  const [since, until] = [new Date(2026, 10, 16), new Date(2026, 10, 17)].map((day) => day.toISOString())
+  expect(asked).toMatchObject([{ state: 'complete', petId: 2n, since, until }])
+  const event = (...petIds: bigint[]): OrderEvent => ({
+    change: 'created',
+    orderId: 1n,
+    state: 'open',
+    at: '2026-11-16T12:00:00Z',
+    keyId: 'key_1',
+    lines: petIds.map((petId) => ({ petId, quantity: 1 })),
+  })
+  expect([concerns?.(event(1n, 2n)), concerns?.(event(1n))]).toEqual([true, false])
+})
+
+test('a refused order names each pet and what is left of it', () => {
+  const refused = new PetstoreError('insufficient_stock', 'not enough', {
+    request: 'POST',
+    status: 409,
+    details: [
+      { index: 0, petId: 1n, code: 'insufficient_stock', message: 'not enough', available: 3 },
+      { index: 1, petId: 2n, code: 'insufficient_stock', message: 'not enough', available: -1 },
+      { index: 2, petId: 3n, code: 'not_found', message: 'gone' },
+    ],
+  })
+  expect(orderFailure(refused, (petId) => `Pet ${petId}`)).toBe(
+    'Pet 1: only 3 left. Pet 2: none is left. Pet 3 is not in the store any more.',
+  )
 })
 
 test.each([

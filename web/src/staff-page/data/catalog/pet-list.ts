@@ -21,8 +21,8 @@ export function petListSource({ load, events, petId }: PetListSource): ListSourc
     keyOf: (row) => row.petId,
     concerns: (event) => {
       if (event.type === 'category') return true
-      const changed = event.type === 'order' ? event.order : event
-      return 'petId' in changed && (petId === undefined || changed.petId === petId)
+      const changed = event.type === 'order' ? event.lines : 'petId' in event ? [event] : []
+      return changed.some((each) => petId === undefined || each.petId === petId)
     },
   }
 }

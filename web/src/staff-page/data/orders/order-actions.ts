@@ -1,10 +1,15 @@
-import { isPetstoreError, type Order, type PetstoreClient } from '@petstore/client'
-import { failureWords } from '../failure-words.ts'
-import { LiveChanges } from '../history/live-changes.ts'
+import {
+  type Input,
+  isPetstoreError,
+  type NewBasket,
+  type Order,
+  type OrderChange,
+  type PetstoreClient,
+} from '@petstore/client'
 import { State } from '../observable.ts'
 import type { StockModel } from '../stock/stock-model.ts'
 import { showProblem, showToast } from '../toasts.ts'
-import { itemWords } from './order-words.ts'
+import { linesWords, orderFailure } from './order-words.ts'
 
 /** An action on one order. */
 export type OrderWork =
@@ -15,12 +20,12 @@ export type OrderWork =
 
 export type OrderWorks = ReadonlyMap<bigint, OrderWork>
 
-type OrderDraft = Parameters<PetstoreClient['orders']['create']>[0] & { readonly petId: bigint }
-
 interface ActionContext {
   readonly client: PetstoreClient
   readonly stock: StockModel
   readonly signal: AbortSignal
+  /** Reloads the lists of orders. Without a connection no event does. */
+  readonly onChanged: () => void
 }
 
 /**
@@ -30,8 +35,6 @@ interface ActionContext {
  * open everywhere else, and would be lost with the tab.
  */
 export class OrderActions extends State<OrderWorks> {
-  /** The orders that this page has changed, or whose change was refused. */
-  readonly own = new LiveChanges<bigint>()
   readonly #context: ActionContext
 
   constructor(context: ActionContext) {
@@ -51,11 +54,13 @@ export class OrderActions extends State<OrderWorks> {
     this.#show(orderId, undefined)
   }
 
+  /** Hands the order over, also if its hold has expired and its units are still free. */
   complete(order: Order): Promise<void> {
     return this.#work(order, 'Completing', async () => {
       const { client, signal } = this.#context
+      const evenIfExpired = order.state === 'expired' || undefined
       // Throws `order_closed` if somebody else has completed the order.
-      await client.orders.update(order.id, { complete: true, onlyIfOpen: true }, { signal })
+      await client.orders.update(order.id, { complete: true, onlyIfOpen: true, evenIfExpired }, { signal })
       notify(`Order ${order.id} is complete: ${this.#items(order)} taken out of the stock.`)
     })
   }
@@ -68,37 +73,44 @@ export class OrderActions extends State<OrderWorks> {
     })
   }
 
-  /** Throws an error whose message is for the user. */
-  async order(draft: OrderDraft): Promise<void> {
-    const { client, signal } = this.#context
-    try {
-      const made = await client.orders.create(draft, { signal })
-      this.own.publish({ type: 'change', change: made.id })
-      notify(`Order ${made.id} is made: ${this.#items(made)} reserved.`)
-    } catch (error) {
-      throw new Error(refusalWords(error, draft, { isOpen: false }), { cause: error })
-    }
+  /** Throws if the service does. The same key never makes two orders. */
+  async create(draft: Input<NewBasket>, idempotencyKey: string): Promise<void> {
+    const { client, signal, onChanged } = this.#context
+    const order = await client.orders.create(draft, { signal, idempotencyKey })
+    notify(`Order ${order.id} is made: ${this.#items(order)} reserved.`)
+    onChanged()
+  }
+
+  /** Throws if the service does. */
+  async change(orderId: bigint, change: Input<OrderChange>): Promise<void> {
+    const { client, signal, onChanged } = this.#context
+    const order = await client.orders.update(orderId, change, { signal })
+    notify(`Order ${order.id} is changed: ${this.#items(order)} reserved.`)
+    onChanged()
   }
 
   async #work(order: Order, words: string, act: () => Promise<void>): Promise<void> {
     const { id } = order
+    const { stock, signal, onChanged } = this.#context
     if (this.get().get(id)?.kind === 'working') return
     this.#show(id, { kind: 'working', words })
     try {
       await act()
       this.#show(id, undefined)
     } catch (error) {
-      if (this.#context.signal.aborted) return
-      const reason = refusalWords(error, order, { isOpen: true })
+      if (signal.aborted) return
+      const failure = orderFailure(error, (petId) => stock.nameOf(petId))
+      const isShort = isPetstoreError(error, 'insufficient_stock')
+      const reason = isShort ? `${failure} Correct the stock, or change the order.` : failure
       this.#show(id, { kind: 'failed', reason })
       showProblem('order', `Order ${id}: ${reason}`)
     }
-    this.own.publish({ type: 'change', change: id })
+    onChanged()
   }
 
-  #items(order: Order): string {
-    const items = itemWords(order, this.#context.stock.find(order.petId)?.name)
-    return `${items} ${order.quantity === 1 ? 'is' : 'are'}`
+  #items({ lines }: Order): string {
+    const isOne = lines.length === 1 && lines[0]?.quantity === 1
+    return `${linesWords(lines, (petId) => this.#context.stock.nameOf(petId))} ${isOne ? 'is' : 'are'}`
   }
 
   #show(orderId: bigint, work: OrderWork | undefined): void {
@@ -109,42 +121,6 @@ export class OrderActions extends State<OrderWorks> {
   }
 }
 
-/** Why an order could not be completed or cancelled, by its state. */
-const CLOSED_WORDS: Readonly<Record<Order['state'], string>> = {
-  open: 'It could not be changed just now. Try again.',
-  complete: 'Somebody else already completed it. You changed nothing.',
-  cancelled: 'Somebody else already cancelled it. Nothing was taken out of the stock.',
-  expired: 'Its hold had already ended. Nothing was taken out of the stock.',
-}
-
-function refusalWords(
-  error: unknown,
-  { quantity }: Pick<Order, 'quantity'>,
-  { isOpen }: { readonly isOpen: boolean },
-): string {
-  const [detail] = isPetstoreError(error) ? error.details : []
-  if (detail?.code === 'order_closed' && detail.state !== undefined) return CLOSED_WORDS[detail.state]
-  const { available } = detail ?? {}
-  if (detail?.code === 'insufficient_stock' && available !== undefined) {
-    return isOpen
-      ? `It takes ${count(quantity)}, but ${onlyWords(available)} in stock. Correct the stock, or cancel the order.`
-      : `${available <= 0 ? 'None' : `Only ${count(available)}`} can be ordered now, not ${count(quantity)}.`
-  }
-  if (!isOpen && isPetstoreError(error) && error.mayHaveBeenMade) {
-    return 'Not sure it was ordered. Look among the open orders before you try again.'
-  }
-  return failureWords(error)
-}
-
 function notify(text: string): void {
   showToast({ name: 'order', text })
-}
-
-function onlyWords(quantity: number): string {
-  if (quantity === 0) return 'none is'
-  return quantity === 1 ? 'only 1 is' : `only ${count(quantity)} are`
-}
-
-function count(quantity: number): string {
-  return quantity.toLocaleString('en')
 }

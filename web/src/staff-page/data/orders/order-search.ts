@@ -1,90 +1,89 @@
-import { type CallOptions, isPetstoreError, type Order, type OrderState, type Page } from '@petstore/client'
-import { ORDERS_PER_PAGE, type OrderSource } from './order-list.ts'
-
-/** A held order is an open one that expires by itself. */
-export type OrderKind = OrderState | 'held'
+import { isPetstoreError, type Order, type OrderEvent, type OrderState } from '@petstore/client'
+import type { LiveChanges } from '../history/live-changes.ts'
+import type { ListPage, ListSource, LiveList } from '../live-list.ts'
+import { startOfDay } from '../time-words.ts'
 
 export interface OrderFilter {
-  readonly kind: OrderKind
-  /** An order's number, or words of the customer. */
+  readonly state: OrderState
+  /** An order's number, words of the customer, or a reference. */
   readonly query: string
   readonly petId: bigint | undefined
+  /** The local days on which the orders were made, such as 2026-11-16; empty for all. */
+  readonly from: string
+  readonly to: string
 }
 
-export interface OrderQuery extends CallOptions {
-  /** Open and complete orders by default. */
-  readonly state?: OrderState
-  readonly petId?: bigint | undefined
-  /** Words of the customer, or the starts of words. */
-  readonly customer?: string | undefined
+export const OPEN_ORDERS: OrderFilter = { state: 'open', query: '', petId: undefined, from: '', to: '' }
+
+export type OrderSource = ListSource<Order, OrderEvent>
+export type OrderList = LiveList<Order, OrderEvent>
+
+interface PageQuery {
+  readonly state: OrderState
+  readonly petId: bigint | undefined
+  readonly since: string | undefined
+  readonly until: string | undefined
   readonly limit: number
-  readonly cursor?: string | undefined
+  readonly cursor: string | undefined
+  readonly signal: AbortSignal
+  readonly customer?: string
+  readonly reference?: string
 }
 
 /** The requests of the client that a search needs. */
-export interface OrderReads {
-  list(query: OrderQuery): PromiseLike<Page<Order>> & AsyncIterable<Order>
-  get(orderId: bigint, options: CallOptions): Promise<Order>
+interface Orders {
+  list(query: PageQuery): PromiseLike<ListPage<Order>>
+  get(orderId: bigint, options: { readonly signal: AbortSignal }): Promise<Order>
 }
 
-export const FIRST_ORDER_FILTER: OrderFilter = { kind: 'open', query: '', petId: undefined }
+interface OrderReads {
+  readonly client: { readonly orders: Orders }
+  readonly events: LiveChanges<OrderEvent>
+}
 
-/** Holds are picked from pages of open orders. After this many pages without one, the user decides whether to go on. */
-const MAX_PAGES = 5
-const EXAMINED_PER_PAGE = 1_000
+const ORDERS_PER_PAGE = 100
 const MAX_INT64 = 2n ** 63n - 1n
+const NONE: ListPage<Order> = { items: [] }
 
-/** Finds an order in any state by its number, and orders of one kind by the customer and the pet. */
-export function searchOrders(orders: OrderReads, { kind, query, petId }: OrderFilter): OrderSource {
-  const isHeld = kind === 'held'
-  const state = isHeld ? 'open' : kind
-  const limit = isHeld ? EXAMINED_PER_PAGE : ORDERS_PER_PAGE
-  const customer = query === '' ? undefined : query
-  const orderId = idIn(query)
-  const listed = async (cursor: string | undefined, signal: AbortSignal): Promise<Page<Order>> => {
-    if (customer !== undefined && !hasCustomerWords(customer)) return { items: [], next: undefined }
-    let page = await orders.list({ state, petId, customer, limit, cursor, signal })
-    for (let count = 1; count < MAX_PAGES && page.next !== undefined && !page.items.some(fits); count++) {
-      page = await orders.list({ state, petId, customer, limit, cursor: page.next, signal })
-    }
-    return { items: page.items.filter(fits), next: page.next }
-  }
-  const fits = ({ expiresAt }: Order) => !isHeld || expiresAt !== undefined
+/** The orders that match. Events have no customer, so each one about such a pet reloads the list. */
+export function orderSource(reads: OrderReads, { state, query, petId, from, to }: OrderFilter): OrderSource {
+  const days = { since: startOfDay(from), until: startOfDay(to, 1) }
   return {
-    petId,
+    events: reads.events,
+    keyOf: ({ id }) => id,
+    concerns: ({ lines }) => petId === undefined || lines.some((line) => line.petId === petId),
     load: async (cursor, signal) => {
-      if (cursor !== undefined || orderId === undefined) return listed(cursor, signal)
-      const [numbered, { items, next }] = await Promise.all([
-        findOrder(orders, orderId, signal),
-        listed(cursor, signal),
-      ])
-      return { items: [...numbered, ...items.filter(({ id }) => id !== orderId)], next }
+      const page = { state, petId, ...days, limit: ORDERS_PER_PAGE, cursor, signal }
+      return query === '' ? reads.client.orders.list(page) : find(reads.client.orders, query, page)
     },
   }
 }
 
-/** The id in a text such as `17` or `#17`. */
-export function idIn(query: string): bigint | undefined {
-  const digits = /^#?(-?\d{1,19})$/.exec(query.trim())?.[1]
-  const id = digits === undefined ? undefined : BigInt(digits)
-  return id !== undefined && id <= MAX_INT64 ? id : undefined
+/** The order with this number, in any state; or else the orders of this customer, or else those with this reference. */
+async function find(orders: Orders, query: string, page: PageQuery): Promise<ListPage<Order>> {
+  const byCustomer = async () =>
+    /[\p{L}\p{N}]/u.test(query) ? orders.list({ ...page, customer: query }) : NONE
+  // Only customers can have further pages.
+  if (page.cursor !== undefined) return byCustomer()
+  const lookUps = [
+    () => findNumber(orders, query, page.signal),
+    byCustomer,
+    () => orders.list({ ...page, reference: query }),
+  ]
+  for (const lookUp of lookUps) {
+    const found = await lookUp()
+    if (found.items.length > 0) return found
+  }
+  return NONE
 }
 
-/** Whether a customer can be found by this text. */
-export function hasCustomerWords(query: string): boolean {
-  return /[\p{L}\p{N}]/u.test(query)
-}
-
-/** The order with this id, or none. */
-export async function findOrder(
-  orders: OrderReads,
-  orderId: bigint,
-  signal: AbortSignal,
-): Promise<readonly Order[]> {
+async function findNumber(orders: Orders, query: string, signal: AbortSignal): Promise<ListPage<Order>> {
+  const digits = /^#?(-?\d{1,19})$/.exec(query)?.[1]
+  if (digits === undefined || BigInt(digits) > MAX_INT64) return NONE
   try {
-    return [await orders.get(orderId, { signal })]
+    return { items: [await orders.get(BigInt(digits), { signal })] }
   } catch (error) {
-    if (isPetstoreError(error, 'not_found')) return []
+    if (isPetstoreError(error, 'not_found')) return NONE
     throw error
   }
 }

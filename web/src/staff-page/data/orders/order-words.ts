@@ -1,5 +1,9 @@
-import type { Order } from '@petstore/client'
-import type { OrderKind } from './order-search.ts'
+import type { ErrorDetail, Order, OrderState } from '@petstore/client'
+import { isPetstoreError } from '@petstore/client'
+import { failureWords } from '../failure-words.ts'
+
+/** A held order is an open one that expires by itself. */
+export type OrderKind = OrderState | 'held'
 
 export const KIND_WORDS: Readonly<Record<OrderKind, string>> = {
   open: 'Open',
@@ -13,14 +17,41 @@ export function kindOf({ state, expiresAt }: Order): OrderKind {
   return state === 'open' && expiresAt !== undefined ? 'held' : state
 }
 
+/** Such as `2 × Biscuit, 1 × Goldie`. */
+export function linesWords(
+  lines: readonly { readonly petId: bigint; readonly quantity: number }[],
+  nameOf: (petId: bigint) => string,
+): string {
+  return lines.map(({ petId, quantity }) => `${quantity.toLocaleString('en')} × ${nameOf(petId)}`).join(', ')
+}
+
 /** Whether an open order should have shipped by now. */
 export function isOverdue({ state, shipDate }: Order, now: number): boolean {
   return state === 'open' && shipDate !== undefined && Date.parse(shipDate) < now
 }
 
-/** Such as `2 × Biscuit`. */
-export function itemWords({ petId, quantity }: Pick<Order, 'petId' | 'quantity'>, name?: string): string {
-  return `${quantity.toLocaleString('en')} × ${name ?? `pet ${petId}`}`
+/** Why an order could not be changed, by its state. */
+const CLOSED_WORDS: Readonly<Record<OrderState, string>> = {
+  open: 'It could not be changed just now. Try again.',
+  complete: 'Somebody else already completed it. You changed nothing.',
+  cancelled: 'Somebody else already cancelled it. Nothing was taken out of the stock.',
+  expired: 'Its hold had already ended. Nothing was taken out of the stock.',
+}
+
+/** Why the service refused an order, with the reason of each pet. */
+export function orderFailure(error: unknown, nameOf: (petId: bigint) => string): string {
+  const details = isPetstoreError(error) ? error.details : []
+  const state = details[0]?.state
+  if (isPetstoreError(error, 'order_closed') && state !== undefined) return CLOSED_WORDS[state]
+  if (details.length === 0) return failureWords(error)
+  return details.map((detail) => detailWords(detail, nameOf)).join(' ')
+}
+
+function detailWords({ petId, code, message, available }: ErrorDetail, nameOf: (petId: bigint) => string) {
+  const name = petId === undefined ? 'One pet' : nameOf(petId)
+  if (code === 'not_found') return `${name} is not in the store any more.`
+  if (available === undefined) return `${name}: ${message}.`
+  return `${name}: ${available <= 0 ? 'none is' : `only ${available.toLocaleString('en')}`} left.`
 }
 
 const [MINUTE, HOUR, DAY] = [60, 3_600, 86_400]

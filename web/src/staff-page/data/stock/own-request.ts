@@ -51,7 +51,7 @@ interface OwnRequest {
   readonly targets: readonly { readonly petId: bigint; readonly quantity: number }[]
   /** The request was sent before, and its response was lost. */
   readonly isRepeat: boolean
-  /** The response has an item for each target, in their order. */
+  /** The response has an item for each target that was not skipped. */
   readonly send: () => Promise<AdjustmentResult>
 }
 
@@ -67,11 +67,12 @@ export async function sendOwn(
   try {
     const result = await send()
     const isLive = stock.get().connection === 'live'
-    for (const [index, { before, change }] of sent.entries()) {
-      const item = result.items[index]
-      if (item === undefined) throw new Error('the response has no item for a change')
+    const items = new Map(result.items.map((item) => [item.petId, item]))
+    for (const { before, change } of sent) {
+      const item = items.get(change.petId)
       change.isAnswered = true
-      if (item.quantity !== change.after) own.forget(change)
+      if (item?.quantity !== change.after) own.forget(change)
+      if (item === undefined) continue
       // If the row was replaced, an event of this change or a later one has arrived. A repeated response may be old.
       const isNews = !isRepeat && stock.find(item.petId) === before
       if (isNews || !isLive) stock.apply(item, false)

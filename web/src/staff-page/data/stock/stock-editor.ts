@@ -1,7 +1,15 @@
-import type { Reason } from '@petstore/client'
+import { isPetstoreError, type Reason } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 import { State } from '../observable.ts'
-import { adjustRows, type Batch, newBatch, type QuantityChange, type RowChange } from './adjustment-batch.ts'
+import {
+  type Batch,
+  newBatch,
+  type QuantityChange,
+  type RowChange,
+  refusalWords,
+  refusedOf,
+  sendBatch,
+} from './adjustment-batch.ts'
 import type { SaveContext } from './own-request.ts'
 import type { StockRow } from './stock-model.ts'
 import type { UndoHistory, UndoStep } from './undo-history.ts'
@@ -39,6 +47,7 @@ type Result =
   | { readonly type: 'conflict'; readonly theirs: number }
   | { readonly type: 'failed'; readonly reason: string; readonly unsettled?: Batch | undefined }
 
+const UNSETTLED = 'It may have been changed: trying again tells, and changes it once at most.'
 const SAVED_FOR_MS = 2_500
 /** Steps are sent when none follows within this time. */
 const STEPS_MERGE_MS = 1_200
@@ -114,17 +123,31 @@ export class StockEditor extends State<Edits> {
   }
 
   async #resultOf(batch: Batch): Promise<Result> {
+    try {
+      const [change] = await sendBatch(this.#context, batch)
+      if (change === undefined) throw new Error('a change has no line')
+      return { type: 'made', change }
+    } catch (error) {
+      const change = changeOf(batch)
+      const detail = refusedOf(error, batch).get(change)
+      if (detail?.code === 'precondition_failed' && 'quantity' in change) return this.#conflictOf(change)
+      if (detail !== undefined) return { type: 'failed', reason: refusalWords(change, detail) }
+      const reason = failureWords(error)
+      if (!isPetstoreError(error) || !error.mayHaveBeenMade) return { type: 'failed', reason }
+      return { type: 'failed', reason: `${reason} ${UNSETTLED}`, unsettled: { ...batch, isRepeat: true } }
+    }
+  }
+
+  /** Reads the quantity that somebody else has set. */
+  async #conflictOf({ petId, quantity }: RowChange & { readonly quantity: number }): Promise<Result> {
     const { client, signal, stock } = this.#context
-    const [outcome] = await adjustRows(this.#context, batch, { stop: new AbortController(), cancel: signal })
-    if (outcome === undefined) throw new Error('a change has no outcome')
-    if (!('why' in outcome)) return { type: 'made', change: outcome }
-    const { petId, why, reason, unsettled } = outcome
-    if (why !== 'conflict') return { type: 'failed', reason, unsettled }
     try {
       const current = await client.inventory.get(petId, { signal })
       // While events arrive, they are newer than this response.
       if (stock.get().connection !== 'live') stock.apply(current, true)
-      return { type: 'conflict', theirs: current.quantity }
+      const theirs = current.quantity
+      if (theirs !== quantity) return { type: 'conflict', theirs }
+      return { type: 'made', change: { petId, before: theirs, after: theirs, effect: 'applied' } }
     } catch (error) {
       return { type: 'failed', reason: failureWords(error) }
     }

@@ -1,4 +1,4 @@
-import { type InventoryEvent, isPetstoreError, type Order } from '@petstore/client'
+import { type InventoryEvent, isPetstoreError, type OrderEvent } from '@petstore/client'
 import { LiveChanges } from '../history/live-changes.ts'
 import type { RequestWatch } from '../request-watch.ts'
 import type { SaveContext } from './own-request.ts'
@@ -28,7 +28,7 @@ export class StockFeed {
   readonly #started = new Promise<void>((resolve) => {
     this.#streamStarted = resolve
   })
-  readonly orders = new LiveChanges<Order>(this.#started)
+  readonly orders = new LiveChanges<OrderEvent>(this.#started)
   readonly events = new LiveChanges<InventoryEvent>(this.#started)
   /** All pets by petId: every pet of a small store. */
   readonly all: StockSearch
@@ -165,7 +165,7 @@ export class StockFeed {
   #take(event: InventoryEvent): void {
     const isRestart = event.type === 'ready' && this.#lastEventId !== undefined
     this.#lastEventId = event.id
-    if (event.type === 'order') this.orders.publish({ type: 'change', change: event.order })
+    if (event.type === 'order') this.orders.publish({ type: 'change', change: event })
     if (event.type === 'relist' || isRestart) this.#reloadAfterGap()
     else if (event.type === 'ready') this.#begin()
     else for (const events of this.#duringRequests) events.push(event)
@@ -189,6 +189,7 @@ export class StockFeed {
   #apply(event: InventoryEvent, isNews: boolean): void {
     const { stock, own } = this.#context
     if (event.type === 'removed') stock.remove(event.petId)
+    if (event.type === 'order') for (const line of event.lines) stock.setReserved(line.petId, line.reserved)
     if (event.type !== 'change' && event.type !== 'pet') return
     const isOwn = event.type === 'change' && own.recognise(event.petId, event.after)
     const isKnown = stock.find(event.petId) !== undefined
@@ -197,7 +198,8 @@ export class StockFeed {
       stock.barcodes.take([event])
       stock.apply(event, isNews)
     } else if (event.type === 'change' && isKnown) {
-      stock.apply({ petId: event.petId, quantity: event.after, status: event.status }, isNews && !isOwn)
+      const { petId, after: quantity, status, reserved } = event
+      stock.apply({ petId, quantity, status, reserved }, isNews && !isOwn)
     } else if (event.type === 'change' && isComplete) this.#reloadSoon(RELOAD_MS)
   }
 

@@ -70,8 +70,6 @@ export class StockModel extends State<StockSnapshot> {
   /** Ascending; `undefined` after a row was added or removed. */
   #petIds: readonly bigint[] | undefined
   #structure = 0
-  /** By pet; `undefined` unless all open orders are loaded. Without it each row has the units that its search returned. */
-  #reserved: Map<bigint, number> | undefined
   readonly #marks = new Map<bigint, number>()
   #flushing: ReturnType<typeof setTimeout> | undefined
   #lastFlush = 0
@@ -125,17 +123,11 @@ export class StockModel extends State<StockSnapshot> {
     if (this.#delete(petId)) this.#publishSoon()
   }
 
-  /** Sets the reserved units of every pet; pets that are not in the map have none. Without a map, rows keep theirs. */
-  replaceReserved(reserved: ReadonlyMap<bigint, number> | undefined): void {
-    this.#reserved = reserved && new Map(reserved)
-    for (const petId of this.#rows.keys()) this.#showReserved(petId)
-    this.#publishSoon()
-  }
-
-  reserve(petId: bigint, difference: number): void {
-    if (this.#reserved === undefined) return
-    this.#reserved.set(petId, (this.#reserved.get(petId) ?? 0) + difference)
-    this.#showReserved(petId)
+  /** Sets the reserved units of a pet that the page holds. Older versions of the service do not state them. */
+  setReserved(petId: bigint, reserved: number | undefined): void {
+    const row = this.find(petId)
+    if (row === undefined || reserved === undefined) return
+    this.#put({ ...row, name: undefined, reserved })
     this.#publishSoon()
   }
 
@@ -161,15 +153,12 @@ export class StockModel extends State<StockSnapshot> {
     const before = this.#rows.get(petId)
     const { name, categoryId, lowStockAt } =
       item.name === undefined ? (before ?? UNKNOWN) : { ...UNKNOWN, ...item }
-    const reserved =
-      this.#reserved === undefined
-        ? (item.reserved ?? before?.reserved ?? 0)
-        : (this.#reserved.get(petId) ?? 0)
+    const reserved = item.reserved ?? before?.reserved ?? 0
     const isRenamed =
       before?.name !== name || before?.categoryId !== categoryId || before?.lowStockAt !== lowStockAt
     const isSame = before?.quantity === quantity && before.status === status && before.reserved === reserved
     if (before !== undefined && isSame && !isRenamed) return
-    const searchText = before === undefined || isRenamed ? searchable(name, petId) : before.searchText
+    const searchText = before === undefined || isRenamed ? searchable(name) : before.searchText
     this.#rows.set(petId, { petId, name, categoryId, lowStockAt, status, quantity, reserved, searchText })
     if (before === undefined) this.#petIds = undefined
     if (isRenamed || before?.status !== status) this.#structure++
@@ -180,11 +169,6 @@ export class StockModel extends State<StockSnapshot> {
     this.#petIds = undefined
     this.#structure++
     return true
-  }
-
-  #showReserved(petId: bigint): void {
-    const row = this.#rows.get(petId)
-    if (row !== undefined) this.#put({ ...row, name: undefined })
   }
 
   #mark(petId: bigint): void {
