@@ -77,12 +77,15 @@ describe('petstore import', () => {
   })
 
   test('imports orders from standard input', async () => {
-    const orders =
-      'id,petId,quantity,shipDate,complete,customer,note\n1,2,3,2026-09-01T12:00:00+02:00,true,Anna,\n'
-    const made = await petstore(['import', 'orders', '-'], { cwd, stdin: orders })
-    expect([made.exitCode, made.stdout]).toEqual([0, expect.stringContaining('1 order added')])
+    const header =
+      'id,petId,quantity,complete,reference,shipDate,customer,note,metadata,createdAt,expiresAt,closedAt'
+    const details =
+      'true,R-1,2026-09-01T12:00:00+02:00,Anna,,,2026-08-31T10:00:00.000Z,,2026-09-01T10:00:00.000Z'
+    const orders = `${header}\n1,2,3,${details}\n1,9,1,${details}\n`
+    const imported = await petstore(['import', 'orders', '-'], { cwd, stdin: orders })
+    expect([imported.exitCode, imported.stdout]).toEqual([0, expect.stringContaining('2 order lines added')])
     expect((await run('export', '--orders')).stdout).toBe(
-      orders.replace('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
+      orders.replaceAll('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
     )
   })
 
