@@ -249,7 +249,7 @@ test('a sale that waits while its pet is counted is booked at its own time, so t
   await line(page, 17).waitFor()
   await page.context().setOffline(true)
   await scan(page, DONE)
-  await page.getByText('1 sale waits to be booked.').waitFor()
+  await page.getByText('Waiting to be booked: 1 sale.').waitFor()
   await shop.send('POST', '/inventory/adjustments', {
     reason: 'counted',
     changes: [{ petId: 17, quantity: 9 }],
@@ -335,7 +335,7 @@ test('sales on two devices without a network, of which one is closed meanwhile: 
   for (const petId of petIds) await shop.setElsewhere(BigInt(petId), petId === 31 ? 1 : 2)
   for (const page of devices) {
     for (const petId of petIds) await sell(page, petId)
-    await page.getByText('3 sales wait to be booked.').waitFor()
+    await page.getByText('Waiting to be booked: 3 sales.').waitFor()
   }
   const [first, second] = devices as [Page, Page]
   const context = second.context()
@@ -350,7 +350,7 @@ test('sales on two devices without a network, of which one is closed meanwhile: 
   await expectSoon(() => Promise.all(petIds.map((petId) => shop.inStock(BigInt(petId)))), [0, 0, 0])
   const refusedOf = () => Promise.all(open.map((page) => page.getByText(/was not booked\./).count()))
   await expectSoon(async () => (await refusedOf()).reduce((sum, count) => sum + count, 0), 1)
-  for (const page of open) await page.getByText(/sales? waits? to be booked/).waitFor({ state: 'detached' })
+  for (const page of open) await page.getByText('Waiting to be booked').waitFor({ state: 'detached' })
   const sales = (await Promise.all(petIds.map(historyOf))).flat().filter(({ reason }) => reason === 'sold')
   expect([sales.length, new Set(sales.map(({ reference }) => reference)).size]).toEqual([5, 5])
   // A person decides on what was refused: it stays until then.
