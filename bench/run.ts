@@ -15,7 +15,7 @@ const TARGETS: readonly Target[] = [ours, hono, elysia, fastify, nginx, oursOnPo
 
 const HELP = `bun bench/run.ts [--quick] [--only CASE,...] [--targets TARGET,...]
 
-  --quick    one short round of each case, three minutes; without it, about 12
+  --quick    one short round of each case, five minutes; without it, about 15
   --only     only these cases: ${CASES.map(({ name }) => name).join(', ')}
   --targets  only these targets: ${TARGETS.map(({ name }) => name).join(', ')}
 

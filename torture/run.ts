@@ -1,16 +1,16 @@
 /**
  * Tests the service under kills, faults and load for a given time:
- * `npm run torture -- [--minutes 60] [--seed 1] [--only sim,fuzz] [--short]`.
+ * `npm run torture -- [--minutes 60] [--seed 1] [--only sim,fuzz] [--count 1000] [--short]`.
  *
  * Each task reaches at least the counts that docs/reliability.md promises, even if that takes longer. With `--short` a
- * task stops when its time is up. The exit code is 1 if there are violations.
+ * task stops when its time is up. `--count` replaces those counts. The exit code is 1 if there are violations.
  */
 import { parseArgs } from 'node:util'
 
 import type { TortureSummary, TortureTask } from '../server/scripts/torture-task.ts'
-import { backupSimTask } from '../server/test/sim/backup-task.ts'
-import { simTask } from '../server/test/sim/task.ts'
+import { backupSimTask } from './backup-sim-task.ts'
 import { backupTask } from './backup-task.ts'
+import { basketDeadlocksTask, basketsTask } from './baskets-task.ts'
 import { factOrderTask } from './fact-order-task.ts'
 import { fuzzTask } from './fuzz-task.ts'
 import { connectionsTask } from './hostile/connections-task.ts'
@@ -23,10 +23,13 @@ import { patroniTask } from './postgres/patroni-task.ts'
 import { pgbouncerTask } from './postgres/pgbouncer-task.ts'
 import { proxiesTask } from './proxies-task.ts'
 import { searchesPostgresTask, searchesTask } from './searches/task.ts'
+import { simTask } from './sim-task.ts'
 
 const TASKS: readonly TortureTask[] = [
   simTask,
   factOrderTask,
+  basketsTask,
+  basketDeadlocksTask,
   backupSimTask,
   backupTask,
   failoverTask,
@@ -57,18 +60,21 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: DEFAULT_MINUTES },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
     only: { type: 'string' },
+    count: { type: 'string' },
     short: { type: 'boolean', default: false },
   },
 })
 const minutes = numberFrom('--minutes', values.minutes)
 const seed = numberFrom('--seed', values.seed)
+const count = values.count === undefined ? undefined : numberFrom('--count', values.count)
 const tasks = tasksFrom(values.only)
 const totalShare = tasks.reduce((sum, { share }) => sum + share, 0)
 
 const onlyFlag = values.only === undefined ? '' : ` --only ${values.only}`
+const countFlag = count === undefined ? '' : ` --count ${count}`
 const shortFlag = values.short ? ' --short' : ''
 console.log(
-  `seed ${seed}; repeat with: npm run torture -- --minutes ${minutes} --seed ${seed}${onlyFlag}${shortFlag}`,
+  `seed ${seed}; repeat with: npm run torture -- --minutes ${minutes} --seed ${seed}${onlyFlag}${countFlag}${shortFlag}`,
 )
 const finished: FinishedTask[] = []
 for (const task of tasks) {
@@ -84,7 +90,7 @@ async function runTask(task: TortureTask): Promise<FinishedTask> {
   const say = (progress: string) => console.log(`${clockTime()} ${task.name}: ${progress}`)
   let summary: TortureSummary
   try {
-    const options = { seed, minutes: (minutes * task.share) / totalShare, isFull: !values.short, say }
+    const options = { seed, minutes: (minutes * task.share) / totalShare, isFull: !values.short, count, say }
     summary = await task.run(options)
   } catch (error) {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error)

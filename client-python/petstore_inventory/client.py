@@ -112,9 +112,28 @@ class Inventory(InventoryMethods):
 
 
 class Orders(OrdersMethods):
-    def complete(self, order_id: int, **options: Unpack[ConditionalWriteOptions]) -> types.Order:
-        """Takes the ordered units out of the stock."""
-        return self.update(order_id, {"complete": True}, **options)
+    def complete(
+        self,
+        order_id: int,
+        *,
+        only_if_open: bool = False,
+        even_if_expired: bool = False,
+        occurred_at: Optional[str] = None,
+        **options: Unpack[ConditionalWriteOptions],
+    ) -> types.Order:
+        """
+        Takes the units of all lines out of the stock. Completing a complete order changes nothing, and raises
+        `order_closed` with `only_if_open`. It also raises `order_closed` if the order was cancelled, or if its hold has
+        expired, unless `even_if_expired` is set. `occurred_at` says when the goods left.
+        """
+        completion: types.OrderCompletion = {
+            "complete": True,
+            "onlyIfOpen": only_if_open,
+            "evenIfExpired": even_if_expired,
+        }
+        if occurred_at is not None:
+            completion["occurredAt"] = occurred_at
+        return self.update(order_id, completion, **options)
 
 
 def changes_of(

@@ -196,7 +196,7 @@ class PetUpdate(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
 
 
 class NewCategory(TypedDict):
@@ -513,7 +513,7 @@ class OrderChange(TypedDict):
     shipDate: NotRequired[Optional[str]]
     customer: NotRequired[Optional[str]]
     note: NotRequired[Optional[str]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
     holdSeconds: NotRequired[Optional[int]]
 
 
@@ -622,7 +622,7 @@ class PetUpsert(TypedDict):
     status: NotRequired[PetStatus]
     barcode: NotRequired[Optional[str]]
     lowStockAt: NotRequired[Optional[int]]
-    metadata: NotRequired[Optional[Dict[str, Any]]]
+    metadata: NotRequired[Optional[Dict[str, str]]]
     quantity: NotRequired[int]
 
 
@@ -667,7 +667,7 @@ OrderUpdate = Union[OrderCompletion, OrderChange]
 EventKind = Literal["change", "order", "low", "recovered", "pet", "removed", "category"]
 PetStatus = Literal["available", "pending", "sold"]
 OrderState = Literal["open", "complete", "cancelled", "expired"]
-Metadata = Dict[str, Any]
+Metadata = Dict[str, str]
 Reason = Literal["received", "returned", "sold", "damaged", "lost", "counted", "corrected"]
 ReversalReason = Literal["correction", "returned"]
 ReportGroup = Literal["day", "pet", "category", "reason", "key"]

@@ -64,6 +64,8 @@ function typeOf(schema: Schema, prefix = ''): string {
   if (schema.type === 'string') return 'str'
   if (schema.type === 'boolean') return 'bool'
   if (schema.type === 'array' && schema.items !== undefined) return `List[${typeOf(schema.items, prefix)}]`
+  if (typeof schema.additionalProperties === 'object')
+    return `Dict[str, ${typeOf(schema.additionalProperties, prefix)}]`
   if (schema.type === 'object') return 'Dict[str, Any]'
   throw new Error(`contract-types.ts does not support ${JSON.stringify(schema)}`)
 }

@@ -75,14 +75,15 @@ class Records(unittest.TestCase):
 
     def test_orders(self) -> None:
         pet = new_pet(10)
-        order = client.orders.create({"petId": pet, "quantity": 4, "holdSeconds": 900})
+        order = client.orders.create({"lines": [line(pet, 4), line(new_pet(1), 1)], "holdSeconds": 900})
         self.assertEqual(client.inventory.availability(pet)["available"], 6)
         with self.assertRaises(PetstoreError) as raised:
             client.inventory.sell(line(pet, 7))
         self.assertEqual(raised.exception.code, "insufficient_stock")
-        client.orders.update(order["id"], {"shipDate": "2026-12-01T10:00:00Z"})
-        self.assertEqual(client.orders.get(order["id"])["shipDate"], "2026-12-01T10:00:00.000Z")
-        self.assertEqual(client.orders.complete(order["id"])["state"], "complete")
+        client.orders.update(order["id"], {"lines": [line(pet, 3)], "holdSeconds": None})
+        complete = client.orders.complete(order["id"], only_if_open=True)
+        client.adjustments.reverse(complete["adjustmentId"], {"lines": [line(pet, 1)], "reason": "returned"})
+        self.assertEqual(client.orders.get(order["id"])["lines"], [{**line(pet, 3), "returned": 1}])
         other = client.orders.create({"petId": pet, "quantity": 1})
         self.assertIsNone(client.orders.cancel(other["id"]))
         cancelled = [row["id"] for row in client.orders.list(pet_id=pet, state="cancelled")]

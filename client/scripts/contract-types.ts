@@ -36,6 +36,7 @@ function typeOf(schema: Schema): string {
   const variants = variantsOf(schema)
   if (variants !== undefined) return variants.map(typeOf).join(' | ')
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ')
+  if (typeof schema.const === 'boolean') return String(schema.const)
   if (schema.type === 'integer') return isInt64(schema) ? 'bigint' : 'number'
   if (schema.type === 'array' && schema.items !== undefined) return `readonly (${typeOf(schema.items)})[]`
   if (schema.type === 'object') return objectType(schema)

@@ -960,7 +960,7 @@ export interface NewOrderOfOnePet {
 
 export interface OrderCompletion {
   /** The order is fulfilled: its units leave the stock and are no longer reserved. */
-  readonly complete: boolean
+  readonly complete: true
   /** If true, completing an order that is already complete fails with 409 order_closed, so that the caller knows whether this request completed it. */
   readonly onlyIfOpen?: boolean
   /** If true, an order whose hold has expired is completed nevertheless, if all of its units are still available. Meant for a payment that arrives late. */
@@ -1345,7 +1345,6 @@ export const MAX_LENGTHS = {
   CategoryUpdate: { name: 200 },
   NewWebhook: { url: 2000, kinds: 11 },
   WebhookUpdate: { url: 2000, kinds: 11 },
-  WebhookReplay: { from: 64 },
   NewKey: { name: 200, permissions: 5 },
   KeyUpdate: { name: 200, permissions: 5 },
   NewBasket: { lines: 100, reference: 200, customer: 200, note: 1000 },

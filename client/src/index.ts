@@ -12,14 +12,13 @@ export {
 } from './errors.ts'
 export type { EventOptions, InventoryEvent } from './events.ts'
 export type { IdInput, Input } from './ids.ts'
-export {
-  type BookingOptions,
-  type ChangeFilter,
-  type CountLine,
-  entryTag,
-  type Inventory,
-  type InventorySearch,
-  type StockLine,
+export type {
+  BookingOptions,
+  ChangeFilter,
+  CountLine,
+  Inventory,
+  InventorySearch,
+  StockLine,
 } from './inventory.ts'
 export { stringify } from './json.ts'
 export type { LimitState } from './limit-state.ts'
@@ -32,7 +31,7 @@ export type {
   PetstoreClientOptions,
   WriteOptions,
 } from './options.ts'
-export type { Orders } from './orders.ts'
+export type { CompletionOptions, Orders } from './orders.ts'
 export { etagOf } from './request.ts'
 export { METHODS } from './resources.ts'
 export { EventParser as EventStreamParser, type ServerSentEvent } from './server-sent-events.ts'

@@ -1,8 +1,10 @@
-import type { Order } from './contract-types.ts'
-import type { IdInput } from './ids.ts'
+import type { Order, OrderCompletion } from './contract-types.ts'
+import type { IdInput, Input } from './ids.ts'
 import type { Condition, WriteOptions } from './options.ts'
 import type { Api } from './request.ts'
 import { ordersMethods } from './resources.ts'
+
+export type CompletionOptions = WriteOptions & Condition & Omit<Input<OrderCompletion>, 'complete'>
 
 export type Orders = ReturnType<typeof createOrders>
 
@@ -12,11 +14,14 @@ export function createOrders(api: Api) {
     ...methods,
 
     /**
-     * Takes the reserved units out of the stock. Completing a complete order changes nothing. Throws
-     * `OrderClosedError` if it was cancelled or has expired, and `InsufficientStockError` if the stock was set below
-     * its quantity.
+     * Takes the units of all lines out of the stock. Completing a complete order changes nothing, and throws
+     * `OrderClosedError` with `onlyIfOpen`. It also throws if the order was cancelled, or if its hold has expired, unless
+     * `evenIfExpired` is set. Throws `InsufficientStockError` if the stock is too small; `details` has each such line.
      */
-    complete: (orderId: IdInput, options: WriteOptions & Condition = {}): Promise<Order> =>
-      methods.update(orderId, { complete: true }, options),
+    complete: (
+      orderId: IdInput,
+      { onlyIfOpen, evenIfExpired, occurredAt, ...options }: CompletionOptions = {},
+    ): Promise<Order> =>
+      methods.update(orderId, { complete: true, onlyIfOpen, evenIfExpired, occurredAt }, options),
   }
 }

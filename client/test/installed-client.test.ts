@@ -67,7 +67,10 @@ const { items }: { items: readonly InventoryItem[] } = await client.inventory.li
 const petId: bigint | undefined = items[0]?.petId
 // @ts-expect-error: an id is not a number
 const wrong: number | undefined = items[0]?.petId
-for await (const order of client.orders.list({ petId: 5 })) order.petId satisfies bigint
+for await (const order of client.orders.list({ petId: 5 })) order.lines satisfies readonly { petId: bigint }[]
+await client.orders.create({ lines: [{ petId: 5, quantity: 1 }, { barcode: '2000000010014', quantity: 2 }] })
+// @ts-expect-error: DELETE cancels an order
+await client.orders.update(1, { complete: false })
 const created: bigint = (await client.pets.create({ name: 'Rex', categoryId: 1 })).id
 // @ts-expect-error: the clock is not an option
 new PetstoreClient({ baseUrl: '/v1', apiKey: 'k', clock: Date.now })

@@ -97,7 +97,7 @@ async function stockUpTo(quantity: number, { addresses, apiKey }: Shop): Promise
 async function countsByState(client: PetstoreClient) {
   const count = async (state: OrderState) =>
     (await Array.fromAsync(client.orders.list({ state, limit: 200 }))).filter(
-      ({ quantity }) => quantity === 1,
+      ({ lines }) => lines[0]?.quantity === 1,
     ).length
   return {
     open: await count('open'),

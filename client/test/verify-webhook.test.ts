@@ -70,7 +70,7 @@ describe('deliveries of a live service', () => {
       data: { petId: BIG, before: 7, after: 5, status: 'available', reason: 'sold' },
     })
     expect(found.get('order.completed')).toMatchObject({
-      data: { change: 'completed', order: { petId: BIG, quantity: 2, state: 'complete' } },
+      data: { change: 'completed', state: 'complete', lines: [{ petId: BIG, quantity: 2, reserved: 0 }] },
     })
     expect(found.get('stock.low')).toMatchObject({ data: { petId: BIG, available: 5, lowStockAt: 5 } })
     expect(found.get('pet.removed')).toMatchObject({ data: { petId: 2n } })

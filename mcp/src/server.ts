@@ -31,17 +31,16 @@ const SERVED_TOOLS = TOOLS.map((tool) => {
   const isWrite = effect !== 'reads'
   const inputSchema = isWrite ? withField(input, 'idempotencyKey', IDEMPOTENCY_KEY) : input
   const outputSchema = isWrite ? withField(output, 'replayed', REPLAYED) : output
-  const annotations = {
-    readOnlyHint: !isWrite,
-    destructiveHint: effect === 'takes',
-    idempotentHint: true,
-    openWorldHint: false,
-  }
   const config = {
     description,
     inputSchema: mcp.fromJsonSchema<Arguments>({ ...inputSchema, additionalProperties: false }),
     outputSchema: mcp.fromJsonSchema({ ...outputSchema }),
-    annotations,
+    annotations: {
+      readOnlyHint: !isWrite,
+      destructiveHint: effect === 'takes',
+      idempotentHint: true,
+      openWorldHint: false,
+    },
   }
   return { tool, config }
 })

@@ -7,7 +7,6 @@ type QueryOf<Method extends (query: never) => unknown> = NonNullable<Parameters<
 type Line = Pick<petstore.AdjustmentChange, 'petId' | 'barcode'> & { readonly quantity: number }
 type Booking = Omit<petstore.InventoryAdjustment, 'reason' | 'changes'> & { readonly lines: readonly Line[] }
 type Return = petstore.Reversal & { readonly adjustmentId: bigint }
-
 type Call = { readonly agent: string; readonly options: petstore.WriteOptions }
 
 export interface Tool<Arguments = never> {

@@ -6,6 +6,7 @@ import {
   callTool,
   connectHttp,
   connectStdio,
+  newKey,
   PROTOCOLS,
   refusalOf,
 } from './support/connections.ts'
@@ -14,8 +15,6 @@ setDefaultTimeout(120_000)
 
 /** It does not fit a number of JavaScript. */
 const ODD = '9007199254740993'
-
-const newKey = () => ({ idempotencyKey: crypto.randomUUID() })
 
 describe.each([
   ['standard input and output', connectStdio],

@@ -5,6 +5,8 @@ export interface TortureOptions {
   readonly minutes: number
   /** Whether the task continues until its minimum counts are reached, even if that takes longer. */
   readonly isFull: boolean
+  /** Replaces the minimum count of the task. */
+  readonly count?: number | undefined
   /** Prints the progress. */
   readonly say: (progress: string) => void
 }
@@ -30,7 +32,7 @@ export interface TortureTask {
 /** Returns a function that says whether a task can stop: its time is up and, in a full run, it has reached `minimum`. */
 export function untilOver(options: TortureOptions, minimum: number): (done: number) => boolean {
   const deadline = performance.now() + options.minutes * 60_000
-  return (done) => performance.now() >= deadline && (done >= minimum || !options.isFull)
+  return (done) => performance.now() >= deadline && (done >= (options.count ?? minimum) || !options.isFull)
 }
 
 /** Random numbers from 0 to 1 that are determined by the seed (mulberry32). */

@@ -77,28 +77,6 @@ describe('CONTRIBUTING.md', () => {
   })
 })
 
-describe('the map is wrong when', () => {
-  const tree = 'server/src/\n  core/  the domain\n    values/  below all\n  http/  what callers see'
-  const names = ['server/src', 'server/src/core', 'server/src/core/values', 'server/src/http']
-
-  test('a folder is missing in it', () => {
-    expect(differences(foldersOf(tree), names)).toEqual([])
-    const withNew = [...names, 'server/src/new', 'server/src/http/parts']
-    expect(differences(foldersOf(tree), withNew)).toEqual(['server/src/new is not in the map'])
-  })
-
-  test('it names an unknown folder', () => {
-    expect(differences(foldersOf(`${tree}\n  gone/  what was`), names)).toEqual([
-      'server/src/gone is not there',
-    ])
-  })
-
-  test('it does not describe a folder with files', () => {
-    const silent = foldersOf(tree.replace('  what callers see', ''))
-    expect(differences(silent, names)).toEqual(['server/src/http: what may live there?'])
-  })
-})
-
 test('the program and the newest changelog entry have the same version', () => {
   const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
   const { version } = JSON.parse(read('package.json'))

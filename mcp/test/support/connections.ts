@@ -21,10 +21,17 @@ export type Connect = (service: Address, protocol: Protocol) => Promise<Client>
 export type Address = Pick<TestService, 'address' | 'key'>
 
 /** Over standard input and output. */
-export async function connectStdio(service: Address, protocol: Protocol): Promise<Client> {
+export function connectStdio(service: Address, protocol: Protocol): Promise<Client> {
+  return connectProgram([process.execPath, MAIN], service, protocol)
+}
+
+export async function connectProgram(
+  [command = '', ...args]: readonly string[],
+  service: Address,
+  protocol: Protocol,
+): Promise<Client> {
   const env = { PETSTORE_URL: `${service.address}/v1`, PETSTORE_KEY: service.key }
-  const transport = new StdioClientTransport({ command: process.execPath, args: [MAIN], env })
-  return connect(transport, protocol)
+  return connect(new StdioClientTransport({ command, args, env }), protocol)
 }
 
 /** Over streamable HTTP, with a server of its own. */
@@ -66,6 +73,10 @@ export async function startHttp({ address }: Pick<Address, 'address'>): Promise<
     if (url !== undefined) return url
   }
   throw new Error(`petstore-mcp --http does not listen: ${output}`)
+}
+
+export function newKey(): { readonly idempotencyKey: string } {
+  return { idempotencyKey: crypto.randomUUID() }
 }
 
 /** Calls a tool, which must succeed, and returns its result. */

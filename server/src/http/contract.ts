@@ -161,7 +161,7 @@ export function buildContract({ baseUrl, stagingBaseUrl, sunset }: ContractSetti
       version: '1.0.0',
       summary: "A pet store's stock levels.",
       description:
-        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. A response that states no Cache-Control has `no-store`. HEAD is supported wherever GET is.',
+        'Every operation needs an API key as a bearer token. Every response has the rate-limit headers, and every error response an Error body. A response that states no Cache-Control has `no-store`. Every response of a deprecated operation has Deprecation, Sunset and Link. HEAD is supported wherever GET is.',
       contact: { name: 'The operator of this service' },
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
@@ -262,10 +262,13 @@ function describeParameters(operation: Operation, shared: SharedComponents) {
   return [...toParameters('path', params), ...queryParameters, ...headerParameters]
 }
 
+/** The headers that a 304 repeats if the 200 has them, in addition to the headers that every 304 has. */
+const NOT_MODIFIED_HEADERS: readonly HeaderName[] = ['Event-Id', 'NextPage']
+
 function notModified(headers: readonly HeaderName[]) {
   return {
     description: 'The content has not changed: If-None-Match names its ETag.',
-    headers: headerReferences(headers),
+    headers: headerReferences(['ETag', 'Cache-Control', ...headers]),
   }
 }
 
@@ -293,9 +296,11 @@ function describeResponses(operation: Operation, shared: SharedComponents) {
     },
   }
   if (isRead(operation)) {
-    responses[304] = headers.includes('Event-Id')
-      ? shared.response('NotModifiedAtEvent', notModified(['ETag', 'Cache-Control', 'Event-Id']))
-      : shared.response('NotModified', notModified(['ETag', 'Cache-Control']))
+    const repeated = NOT_MODIFIED_HEADERS.filter((name) => headers.includes(name))
+    responses[304] = shared.response(
+      ['NotModified', ...repeated].map(pascalCase).join(''),
+      notModified(repeated),
+    )
   }
   for (const code of possibleErrors(operation)) {
     const errorStatus = ERRORS[code].status
@@ -316,12 +321,16 @@ function possibleErrors(operation: Operation): ErrorCode[] {
   return codes
 }
 
+/** The statuses of refused changes, which are stored for their Idempotency-Key. */
+const STORED_ERRORS = [404, 409, 412]
+
 /** Describes all error codes that have this status. */
 function describeError(status: number) {
   const codes = ERROR_CODES.filter((code) => ERRORS[code].status === status)
   const headers: HeaderName[] = []
   if (status === 401) headers.push('WWW-Authenticate')
   if (status === 429 || status === 503) headers.push('Retry-After')
+  if (STORED_ERRORS.includes(status)) headers.push('Idempotency-Replayed')
   if (status === 429) headers.push('RateLimit-Policy', 'RateLimit')
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].description}`).join(' '),

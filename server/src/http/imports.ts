@@ -3,7 +3,7 @@ import { requirePermission } from '../core/keys/api-key.ts'
 import { decisiveCode } from '../core/stock/refusal.ts'
 import { BadFile, decodeFile, ENCODINGS } from '../core/transfer/csv.ts'
 import { IMPORT_KIND_NAMES, parseMapping } from '../core/transfer/files.ts'
-import { type ImportReport, importFile as importAll, KeyUsed, RowsRefused } from '../core/transfer/import.ts'
+import { type ImportReport, importFiles, KeyUsed, RowsRefused } from '../core/transfer/import.ts'
 import { LOCALES } from '../core/transfer/rows.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { OneOf } from '../core/values/field.ts'
@@ -74,23 +74,22 @@ export const importFile = defineOperation('POST', '/imports', {
     if (kind === 'count') requirePermission(key, 'stock')
     if (kind === 'orders') requirePermission(key, 'orders')
     if (!(body instanceof Uint8Array)) throw new Error('the body of an import must be bytes')
-    const toReply = (report: ImportReport) => jsonReply({ kind, dryRun, ...report })
+    const toReply = ([report]: readonly ImportReport[]) => jsonReply({ kind, dryRun, ...report })
     try {
-      const report = await importAll(services, {
-        kind,
+      const reports = await importFiles(services, {
+        files: [{ kind, text: decodeFile(body, encoding) }],
         dryRun,
         locale,
-        text: decodeFile(body, encoding),
         mapping: map === undefined ? undefined : parseMapping(map),
         canChangeStock: key.permissions.includes('stock'),
-        idempotency: idempotency && { ...idempotency, answer: (report) => serializeReply(toReply(report)) },
+        idempotency: idempotency && { ...idempotency, answer: (reports) => serializeReply(toReply(reports)) },
         origin: { keyId: key.id, at: services.clock() },
         onStep: () => {
           if (!requester.hasLeft) return
           throw new ServiceError('service_unavailable', 'the caller has left; nothing was changed')
         },
       })
-      return toReply(report)
+      return toReply(reports)
     } catch (error) {
       if (error instanceof KeyUsed && idempotency !== undefined) return replyAgain(error.answer, idempotency)
       if (error instanceof BadFile) throw invalid(error.message)

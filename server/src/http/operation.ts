@@ -8,8 +8,14 @@ import type { KeyWindows, LimitKeeper } from '../core/limits/limit-store.ts'
 import type { PerKeyQueue } from '../core/limits/per-key-queue.ts'
 import type { OrderStore } from '../core/orders/order-store.ts'
 import type { ReportStore } from '../core/reports/report-store.ts'
-import type { Command, CommandOf, CommandType, Outcome, OutcomeOf } from '../core/stock/command.ts'
-import type { EarlierAnswer } from '../core/stock/decide.ts'
+import type {
+  Command,
+  CommandOf,
+  CommandType,
+  EarlierAnswer,
+  Outcome,
+  OutcomeOf,
+} from '../core/stock/command.ts'
 import type { GroupCommit, Requester } from '../core/stock/group-commit.ts'
 import type { EventFilter } from '../core/stock/stock-event.ts'
 import type { EventStore, HistoryStore, StockStore } from '../core/stock/stock-store.ts'

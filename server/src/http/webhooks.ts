@@ -130,7 +130,6 @@ const WebhookReplay = Type.Object(
   {
     from: Text(
       {
-        maxLength: 64,
         description:
           'The first event that is sent again: the `webhook-id` of its delivery, or its id in an event stream.',
       },

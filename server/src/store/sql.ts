@@ -111,9 +111,11 @@ export function excludedValues(columns: readonly string[]): string {
   return columns.map((column) => `${column} = excluded.${column}`).join()
 }
 
-/** A statement that adds a row. */
-export function insertSql(table: string, columns: readonly string[]): string {
-  return `INSERT INTO ${table} (${columns}) VALUES (${placeholders(columns.length)})`
+/** A statement that adds rows. */
+export function insertSql(table: string, columns: readonly string[], rowCount = 1): string {
+  const { length } = columns
+  const rows = Array.from({ length: rowCount }, (_, row) => `(${placeholders(length, 1 + row * length)})`)
+  return `INSERT INTO ${table} (${columns}) VALUES ${rows}`
 }
 
 /**
@@ -128,9 +130,9 @@ export function updateSql(table: string, columns: readonly string[], fixed: read
   return `UPDATE ${table} SET ${assignments} WHERE ${key} = $${columns.indexOf(key) + 1}`
 }
 
-/** A statement that writes a row, and replaces the row with the same id if there is one. */
-export function upsertSql(table: string, columns: readonly string[], id = 'id'): string {
-  return `${insertSql(table, columns)}
+/** A statement that writes rows, and replaces those with the same ids if there are any. */
+export function upsertSql(table: string, columns: readonly string[], id = 'id', rowCount = 1): string {
+  return `${insertSql(table, columns, rowCount)}
     ON CONFLICT (${id}) DO UPDATE SET ${excludedValues(columns.filter((column) => column !== id))}`
 }
 

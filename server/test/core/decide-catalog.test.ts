@@ -6,6 +6,7 @@ import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 import { change as countOf, entryWith } from '../store/plain-rows.ts'
+import { createOrder, orderCommand, orderWith } from '../support/orders.ts'
 
 const BY = { keyId: 'key_a', at: 7 }
 const REX: Pet = { id: 1n, name: 'Rex', categoryId: 1n, status: 'available', barcode: 'A' }
@@ -47,7 +48,7 @@ function decided(asked: readonly Command[], more: Partial<LockedCatalog> = {}, r
       newCategoryIds: [51n],
       ...more,
     },
-    orders: { now: 0, orders: new Map(), expiredHolds: [], newIds: [1n, 2n] },
+    orders: { now: 0, petIds: new Set(stock.keys()), orders: new Map(), newIds: [1n, 2n] },
   })
 }
 
@@ -203,8 +204,8 @@ describe('pets', () => {
 
   test('a pet with open orders is not removed, and the error names the reserved units', () => {
     expect(decided([remove(1n)], {}, 3).results).toEqual([{ type: 'pet_reserved', reserved: 3 }])
-    const order: Command = { type: 'create_order', ...BY, order: { petId: 2n, quantity: 2 } }
-    const cancel: Command = { type: 'cancel_order', ...BY, orderId: 1n, petId: 2n }
+    const order = createOrder([2n, 2])
+    const cancel = orderCommand('cancel_order', orderWith({}, [2n, 2]))
     expect(decided([order, remove(2n), cancel, remove(2n)]).results).toMatchObject([
       ...[{ order: { id: 1n } }, { type: 'pet_reserved', reserved: 2 }, { order: { state: 'cancelled' } }],
       { type: 'done' },

@@ -2,44 +2,29 @@ import { describe, expect, test } from 'bun:test'
 import type { LockedCatalog } from '../../src/core/catalog/catalog-draft.ts'
 import type { Pet, PetPatch } from '../../src/core/catalog/pet.ts'
 import type { Order } from '../../src/core/orders/order.ts'
-import { MAX_EXPIRED_HOLDS } from '../../src/core/orders/orders-draft.ts'
-import { SYSTEM_KEY_ID } from '../../src/core/stock/change-origin.ts'
 import type { Command, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
 import type { LockedEntry } from '../../src/core/stock/inventory.ts'
 import { isLow } from '../../src/core/stock/stock-draft.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import { change, entryWith } from '../store/plain-rows.ts'
+import { createOrder, orderCommand, orderWith } from '../support/orders.ts'
 
 const NOW = 1_000_000
 const BY = { keyId: 'key_a', at: 7 }
 const entry = (more: Partial<LockedEntry> = {}): LockedEntry => entryWith(10, { lowStockAt: 3, ...more })
 const set = (quantity: number, petId = 1n): Command => change(petId, quantity, BY)
-const reserve = (quantity: number): Command => ({
-  type: 'create_order' as const,
-  ...BY,
-  order: { petId: 1n, quantity },
-})
-const update = (type: 'complete_order' | 'cancel_order', orderId = 1n): Command => ({
-  type,
-  ...BY,
-  orderId,
-  petId: 1n,
-})
+const reserve = (quantity: number): Command => createOrder([1n, quantity])
+const update = (type: 'complete_order' | 'cancel_order', orderId = 1n): Command =>
+  orderCommand(type, orderWith({ id: orderId }, [1n, 1]))
+const RELEASE: Command = { type: 'release_holds', ...BY, orderIds: [1n, 2n], petIds: [1n] }
 const patch = (petPatch: PetPatch): Command => ({
   type: 'update_pet' as const,
   ...BY,
   petId: 1n,
   patch: petPatch,
 })
-const order = (quantity: number, more: Partial<Order> = {}): Order => ({
-  id: 1n,
-  petId: 1n,
-  quantity,
-  state: 'open',
-  createdAt: 5,
-  ...more,
-})
+const order = (quantity: number, more: Partial<Order> = {}): Order => orderWith(more, [1n, quantity])
 const REMOVE: Command = { type: 'remove_pet', ...BY, petId: 1n }
 const create = (more: Partial<Pet & { quantity: number }> = {}): Command => ({
   type: 'create_pet' as const,
@@ -76,9 +61,9 @@ function decided({ from, orders = [], pet = { lowStockAt: 3 }, asked }: Case) {
   return decide(asked, found, {
     orders: {
       now: NOW,
+      petIds: new Set([1n]),
       orders: new Map(orders.map((one) => [one.id, one])),
       newIds: [11n, 12n, 13n],
-      expiredHolds: orders.filter(({ expiresAt }) => expiresAt !== undefined && expiresAt <= NOW),
     },
     catalog: catalogOf(from === null ? undefined : pet),
   })
@@ -161,13 +146,17 @@ describe('a crossing is logged once, in the request that causes it', () => {
     ],
     [
       'back by an expired hold',
-      { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(10)] },
+      { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [RELEASE] },
       ['recovered 10'],
     ],
     [
-      'by an expired hold, and then by the request',
-      { from: { reserved: 8 }, orders: [order(8, { expiresAt: NOW })], asked: [set(2)] },
-      ['recovered 10', 'low 2'],
+      'back by several expired holds, once',
+      {
+        from: { reserved: 9 },
+        orders: [order(5, { expiresAt: NOW }), order(4, { id: 2n, expiresAt: NOW })],
+        asked: [RELEASE],
+      },
+      ['recovered 10'],
     ],
     ['by its own threshold', { asked: [patch({ lowStockAt: 10 })] }, ['low 10']],
     [
@@ -254,27 +243,6 @@ test('a crossing contains the entry right after it, and its author', () => {
     },
   ])
   expect(records.map(({ kind }) => kind)).toEqual(['order', 'low', 'pet', 'recovered'])
-})
-
-test('crossings by expired holds name the store, not the next caller', () => {
-  const { records } = decided({
-    from: { reserved: 8 },
-    orders: [order(8, { expiresAt: NOW })],
-    asked: [set(9)],
-  })
-  expect(records.map(({ kind, by }) => [kind, by.keyId])).toEqual([
-    ['order', SYSTEM_KEY_ID],
-    ['recovered', SYSTEM_KEY_ID],
-    ['change', 'key_a'],
-  ])
-})
-
-test('if too many expired holds delay the request, they cross as well', () => {
-  const holds = Array.from({ length: MAX_EXPIRED_HOLDS }, (_, index) =>
-    order(1, { id: BigInt(index + 1), expiresAt: NOW }),
-  )
-  const decision = decided({ from: { quantity: 1_003, reserved: 1_000 }, orders: holds, asked: [set(0)] })
-  expect([decision.isPostponed, crossings(decision)]).toEqual([true, ['recovered 1003']])
 })
 
 test('a replayed request crosses nothing again', () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { DeliveryWindow, type PendingDelivery } from '../../src/core/webhooks/delivery-window.ts'
-import { retryDelay } from '../../src/core/webhooks/webhook-runner.ts'
 
 function pending(petId: bigint, position: number): PendingDelivery {
   const [cursorBefore, cursor] = [String(position - 1), String(position)]
@@ -52,12 +51,4 @@ test('deliveries of a pet are taken one by one and in order, and the head is the
       }
     }),
   )
-})
-
-test('retry delays get longer, the last one repeats, and each varies by up to a tenth', () => {
-  const delays = [5_000, 30_000, 120_000]
-  expect([1, 2, 3, 4, 99].map((attempts) => retryDelay(attempts, delays, 0.5))).toEqual([
-    ...[5_000, 30_000, 120_000, 120_000, 120_000],
-  ])
-  expect([retryDelay(1, delays, 0), retryDelay(1, delays, 1)]).toEqual([4_500, 5_500])
 })

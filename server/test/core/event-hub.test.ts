@@ -22,31 +22,6 @@ describe('the event hub', () => {
     hub.leave(reader)
   })
 
-  test('a reader that joins during a read gets no events from before it joined', async () => {
-    const log = new HeldLog()
-    const hub = new EventHub(log, failed)
-    const [follower, joining] = [new Reader(), new Reader()]
-    const settle = async () => {
-      for (let turns = 0; turns < 20; turns++) {
-        if (log.isAsked) log.answer(false)
-        await turn()
-      }
-    }
-    hub.join(follower, '0.a')
-    await settle()
-    log.length = 1
-    hub.wake()
-    await until(() => log.isAsked)
-    hub.join(joining, await hub.startingPoint(undefined))
-    await settle()
-    log.length = 2
-    hub.wake()
-    await settle()
-    expect(follower.petIds).toEqual([1, 2])
-    expect(joining.petIds).toEqual([2])
-    for (const reader of [follower, joining]) hub.leave(reader)
-  })
-
   test('with any order of joins, leaves, writes and reads, a reader gets every event after its start once and in order', async () => {
     const slot = fc.nat({ max: 2 })
     const step = fc.oneof(
@@ -139,22 +114,6 @@ describe('the event hub', () => {
       Array(20).fill(reads),
     )
     for (const reader of readers) hub.leave(reader)
-  })
-
-  test('a reader that is not ready gets nothing until it is ready', async () => {
-    const log = new BusyLog()
-    const hub = new EventHub(log, failed)
-    const [reader, ready] = [new Reader(), new Reader()]
-    reader.isOpen = false
-    log.happen(1_200)
-    for (const one of [reader, ready]) hub.join(one, '0.a')
-    await until(() => ready.petIds.length >= 1_200)
-    expect(reader.taken).toEqual([])
-    reader.isOpen = true
-    hub.wake()
-    await until(() => reader.petIds.length >= 1_200)
-    expect(reader.petIds).toEqual(upTo(1, 1_200))
-    for (const one of [reader, ready]) hub.leave(one)
   })
 
   test('a reader whose events are no longer in the log gets a relist and continues from there', async () => {

@@ -1,141 +1,184 @@
 import { describe, expect, test } from 'bun:test'
-import { importOrder } from '../../src/core/orders/import-order.ts'
-import type { Order, OrderRow } from '../../src/core/orders/order.ts'
-import { OrdersDraft } from '../../src/core/orders/orders-draft.ts'
-import { KnownFacts } from '../../src/core/stock/facts.ts'
-import { StockDraft } from '../../src/core/stock/stock-draft.ts'
+import type { FileOrder, Order } from '../../src/core/orders/order.ts'
+import type { Command } from '../../src/core/stock/command.ts'
+import { decide } from '../../src/core/stock/decide.ts'
 import { entryWith } from '../store/plain-rows.ts'
+import { linesOf, orderWith, type Units } from '../support/orders.ts'
 
 const BY = { keyId: 'importer', at: 7 }
-const row = (changes: Partial<OrderRow> = {}): OrderRow => ({
+const NOW = 99
+const DEFAULT: readonly Units[] = [
+  [1n, 2],
+  [2n, 1],
+]
+const inFile = (fields: Partial<FileOrder> = {}, ...units: readonly Units[]): FileOrder => ({
   id: 5n,
-  petId: 1n,
-  quantity: 2,
   complete: false,
-  ...changes,
+  lines: linesOf(units.length === 0 ? DEFAULT : units),
+  ...fields,
 })
-const known = (changes: Partial<Order> = {}): Order => ({
-  id: 5n,
-  petId: 1n,
-  quantity: 2,
-  state: 'open',
-  createdAt: 3,
-  ...changes,
-})
+const known = (fields: Partial<Order> = {}) => orderWith({ id: 5n, createdAt: 3, ...fields }, ...DEFAULT)
 
-/** For a pet with ten units, three of them reserved by other orders. */
-function imported(wanted: OrderRow, order?: Order, quantity = 10) {
-  const reserved = 3 + (order?.state === 'open' ? order.quantity : 0)
-  const stock = new StockDraft(new Map([[1n, entryWith(quantity, { reserved })]]), new KnownFacts())
-  const orders = new OrdersDraft(stock, {
-    now: 99,
-    expiredHolds: [],
-    newIds: [],
-    orders: new Map(order === undefined ? [] : [[order.id, order]]),
-  })
-  const outcome = importOrder(orders, { type: 'import_order', order: wanted, ...BY })
-  const told = stock.records.map((made) =>
-    made.kind === 'change' ? [made.before, made.after] : made.kind === 'order' ? made.change : made,
+/** For two pets with ten units each, of which other orders reserve three. */
+function imported(order: FileOrder, existing?: Order, quantity = 10) {
+  const reserved = (index: number) =>
+    3 + (existing?.state === 'open' ? (existing.lines[index]?.quantity ?? 0) : 0)
+  const entries = [1n, 2n].map(
+    (petId, index) => [petId, entryWith(quantity, { reserved: reserved(index) })] as const,
   )
-  return { outcome, told, order: orders.find(5n), reserved: stock.changes.get(1n)?.entry?.reserved }
+  const command: Command = { type: 'import_order', order, ...BY }
+  const {
+    results,
+    records,
+    orders,
+    entries: changed,
+  } = decide([command], new Map(entries), {
+    orders: {
+      now: NOW,
+      petIds: new Set([1n, 2n, 9n]),
+      newIds: [],
+      orders: new Map(existing === undefined ? [] : [[existing.id, existing]]),
+    },
+  })
+  return {
+    outcome: results[0],
+    logged: records.map((row) =>
+      row.kind === 'change' ? [row.before, row.after] : row.kind === 'order' && row.change,
+    ),
+    order: orders?.added[0] ?? orders?.changed[0] ?? existing,
+    reserved: [1n, 2n].map((petId) => changed.get(petId)?.entry?.reserved),
+  }
 }
 
+const NONE = [undefined, undefined] as const
+
 describe('an order in a file', () => {
-  test.each<[string, OrderRow, Order | undefined, unknown[], Partial<Order>, number | undefined]>([
-    ['a new open order reserves units', row(), undefined, ['created'], { state: 'open', createdAt: 99 }, 5],
-    ['as many as available', row({ quantity: 7 }), undefined, ['created'], { quantity: 7 }, 10],
+  test.each<
+    [string, FileOrder, Order | undefined, unknown[], Partial<Order>, readonly (number | undefined)[]]
+  >([
+    [
+      'a new open order reserves units',
+      inFile(),
+      undefined,
+      ['created'],
+      { state: 'open', createdAt: NOW },
+      [5, 4],
+    ],
+    ['as many as available', inFile({}, [1n, 7]), undefined, ['created'], {}, [10, undefined]],
     [
       'a new complete order takes nothing',
-      row({ complete: true }),
+      inFile({ complete: true }),
       undefined,
       ['completed'],
       { state: 'complete' },
-      undefined,
+      NONE,
     ],
+    ['also for a removed pet', inFile({ complete: true }, [9n, 1]), undefined, ['completed'], {}, NONE],
     [
-      'also for a removed pet',
-      row({ complete: true, petId: 9n }),
+      'a new order keeps its times',
+      inFile({ complete: true, createdAt: 1, expiresAt: 8, closedAt: 4 }),
       undefined,
       ['completed'],
-      { petId: 9n },
+      { createdAt: 1, expiresAt: 8, closedAt: 4, createdBy: 'importer', closedBy: 'importer' },
+      NONE,
+    ],
+    [
+      'a hold that has ended is expired',
+      inFile({ expiresAt: 9 }),
       undefined,
+      ['expired'],
+      { state: 'expired', closedAt: 9 },
+      NONE,
     ],
     [
       'a completed order is sold',
-      row({ complete: true }),
+      inFile({ complete: true }),
       known(),
-      [[10, 8], 'completed'],
+      [[10, 8], [10, 9], 'completed'],
       { state: 'complete' },
-      3,
+      [3, 3],
     ],
-    ['another ship date', row({ shipDate: 8 }), known(), ['changed'], { shipDate: 8 }, 5],
+    ['another ship date', inFile({ shipDate: 8 }), known(), ['changed'], { shipDate: 8 }, [5, 4]],
     [
       'another ship date of a complete order',
-      row({ complete: true, shipDate: 8 }),
+      inFile({ complete: true, shipDate: 8 }),
       known({ state: 'complete' }),
       ['changed'],
       { shipDate: 8, state: 'complete' },
-      undefined,
+      NONE,
     ],
-    ['a larger quantity', row({ quantity: 7 }), known(), ['changed'], { quantity: 7, createdAt: 3 }, 10],
-    ['a smaller quantity', row({ quantity: 1 }), known(), ['changed'], { quantity: 1 }, 4],
-    ['the same again', row(), known(), [], {}, undefined],
-  ])('%s', (_, wanted, order, told, result, reserved) => {
-    const outcome = imported(wanted, order)
-    expect(outcome.outcome.type).toBe('done')
-    expect<unknown[]>(outcome.told).toEqual(told)
+    [
+      'other lines',
+      inFile({}, [1n, 7]),
+      known(),
+      ['changed'],
+      { lines: [{ petId: 1n, quantity: 7, returned: 0 }], createdAt: 3 },
+      [10, 3],
+    ],
+    [
+      'another end of the hold',
+      inFile({ expiresAt: 800 }),
+      known({ expiresAt: 500 }),
+      ['changed'],
+      { expiresAt: 800 },
+      [5, 4],
+    ],
+    ['the same again', inFile(), known(), [], {}, NONE],
+  ])('%s', (_, order, existing, logged, result, reserved) => {
+    const outcome = imported(order, existing)
+    expect(outcome.outcome?.type).toBe('done')
+    expect<unknown[]>(outcome.logged).toEqual(logged)
     expect(outcome.order).toMatchObject(result)
-    if (reserved !== undefined) expect(outcome.reserved).toBe(reserved)
+    expect<unknown>(outcome.reserved).toEqual(reserved)
   })
 
-  test('without a ship date, the order loses the one it had', () => {
-    expect(imported(row(), known({ shipDate: 4 })).order).toEqual(known())
+  test('a detail that the file lacks is cleared', () => {
+    const details = {
+      shipDate: 400,
+      customer: 'Anna',
+      note: 'x',
+      reference: 'R',
+      metadata: '{}',
+      expiresAt: 500,
+    }
+    expect(imported(inFile(), known(details)).order).toEqual(known())
   })
 
-  test('a hold stays a hold', () => {
-    expect(imported(row({ shipDate: 8 }), known({ expiresAt: 500 })).order).toMatchObject({ expiresAt: 500 })
-  })
-
-  test.each<[string, OrderRow, Order | undefined, string]>([
-    ['one more than available', row({ quantity: 8 }), undefined, 'pet 1 has 7 available, 8 are needed'],
+  test.each<[string, FileOrder, Order | undefined, string]>([
     [
-      'an increase above the available units',
-      row({ quantity: 10 }),
-      known(),
-      'has 5 available, 8 are needed',
+      'one more than available',
+      inFile({}, [1n, 8]),
+      undefined,
+      'petId 1 has 7 available units, so 8 cannot be ordered',
     ],
-    ['an unknown pet', row({ petId: 9n }), undefined, 'there is no pet 9'],
-    ['none at all', row({ quantity: 0 }), undefined, 'at least 1, got 0'],
-    ['another pet', row({ petId: 2n }), known(), 'order 5 is for pet 1 and cannot change to pet 2'],
-    ['reopening a complete order', row(), known({ state: 'complete' }), 'cannot be reopened'],
+    ['an increase above the available units', inFile({}, [1n, 10]), known(), 'so 8 more cannot be ordered'],
+    ['an unknown pet', inFile({}, [1n, 1], [9n, 1]), undefined, 'petId 9'],
+    ['none at all', inFile({}, [1n, 1], [2n, 0]), undefined, 'at least 1, got 0'],
+    ['reopening a complete order', inFile(), known({ state: 'complete' }), 'cannot be reopened'],
     [
-      'another quantity of a complete order',
-      row({ complete: true, quantity: 3 }),
+      'other lines of a complete order',
+      inFile({ complete: true }, [1n, 2]),
       known({ state: 'complete' }),
-      'has quantity 2; a complete order must have the same quantity',
+      'order 5 has 2 of pet 1, 1 of pet 2; a complete order must have the same lines, got 2 of pet 1',
     ],
+    ['completing with other lines', inFile({ complete: true }, [1n, 2]), known(), 'must have the same lines'],
+    ['a cancelled order', inFile(), known({ state: 'cancelled' }), 'order 5 is already cancelled'],
     [
-      'completing with another quantity',
-      row({ complete: true, quantity: 3 }),
-      known(),
-      'has quantity 2; a complete order must have the same quantity',
+      'an expired order',
+      inFile({ complete: true }),
+      known({ state: 'expired' }),
+      'order 5 is already expired',
     ],
-    ['a cancelled order', row(), known({ state: 'cancelled' }), 'order 5 is already cancelled'],
-    ['an expired order', row({ complete: true }), known({ state: 'expired' }), 'order 5 is already expired'],
-  ])('%s is rejected, and nothing changes', (_, wanted, order, reason) => {
-    const outcome = imported(wanted, order)
+  ])('%s is rejected, and nothing changes', (_, order, existing, reason) => {
+    const outcome = imported(order, existing)
     expect(outcome.outcome).toEqual({ type: 'invalid_order', reason: expect.stringContaining(reason) })
-    expect(outcome.told).toEqual([])
-    expect(outcome.order).toEqual(order as Order)
-    expect(outcome.reserved).toBeUndefined()
+    expect(outcome).toMatchObject({ logged: [], reserved: NONE })
   })
 
   test('completing an order with too little stock is rejected', () => {
-    const outcome = imported(row({ complete: true }), known(), 1)
-    expect(outcome.outcome).toEqual({
-      type: 'invalid_order',
-      reason: 'order 5 takes 2 units of pet 1, but 1 are in stock',
-    })
-    expect(outcome.told).toEqual([])
+    const { outcome, logged } = imported(inFile({ complete: true }), known(), 1)
+    const reason = 'the quantity of petId 1 is 1, so 2 cannot be taken away'
+    expect(outcome).toEqual({ type: 'invalid_order', reason })
+    expect(logged).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dir, '..', '..', '..')
 const DECISIONS = 'docs/decisions'
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
-  ...['client/README.md', 'client-python/README.md', 'wire/README.md', 'bench/README.md'],
+  ...['client/README.md', 'client-python/README.md', 'mcp/README.md', 'wire/README.md', 'bench/README.md'],
   ...markdownIn('docs'),
   ...markdownIn(DECISIONS),
 ]

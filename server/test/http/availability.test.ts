@@ -40,8 +40,8 @@ describe('a hold', () => {
     service.now += SECOND
     const { text } = await service.call('GET', `/inventory/events?lastEventId=${cursor}`)
     const data = JSON.parse(/^event: order\n.*\ndata: (.*)$/m.exec(text)?.[1] ?? '')
-    expect(data).toMatchObject({ change: 'expired', keyId: 'petstore', order: { id, state: 'expired' } })
-    expect(await service.store.petsWithExpiredHolds(1)).toEqual([])
+    expect(data).toMatchObject({ change: 'expired', keyId: 'petstore', orderId: id, state: 'expired' })
+    expect(await service.store.expiredHolds(1)).toEqual([])
   })
 })
 

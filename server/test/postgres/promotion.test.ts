@@ -4,6 +4,7 @@ import type { Store } from '../../src/store/store.ts'
 import { serve } from '../cli/running-petstore.ts'
 import { change } from '../store/plain-rows.ts'
 import { EventReader } from '../support/event-reader.ts'
+import { createOrder } from '../support/orders.ts'
 import { PostgresServer } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -78,7 +79,7 @@ describe('after the promotion of a standby that has everything', () => {
 
 describe('after the promotion of a standby that lacks the last changes', () => {
   async function make(store: Store): Promise<void> {
-    await store.changeStock([{ type: 'create_order', ...BY, order: { petId: 1n, quantity: 1 } }])
+    await store.changeStock([createOrder([1n, 1])])
     await store.changeStock([
       { type: 'create_category', ...BY, category: { name: `Birds ${crypto.randomUUID()}` } },
     ])

@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
+import { createOrder } from '../support/orders.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { stockOf } from '../support/whole-store.ts'
 
 /** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
@@ -20,7 +21,7 @@ const installed = existsSync(BINARIES)
 
 /** Runs `work` with a server of that version. */
 async function withServer(binaries: string, work: (url: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-dump-'))
+  const folder = temporaryFolder()
   const isRoot = process.getuid?.() === 0
   const id = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
   const owner = isRoot ? { uid: id('-u'), gid: id('-g') } : {}
@@ -41,7 +42,6 @@ async function withServer(binaries: string, work: (url: string) => Promise<void>
     await work(`postgres://postgres@127.0.0.1:${port}/postgres`)
   } finally {
     run('pg_ctl', '-D', data, '-m', 'immediate', 'stop')
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -58,12 +58,7 @@ test.skipIf(installed === undefined)(
         const job = cronCommand(nightly).replace(/^export DATABASE_URL=.*$/m, `export DATABASE_URL='${url}'`)
         expect(await machine.run(job, {})).toEqual({ exitCode: 0, stdout: '', stderr: '' })
         const cursor = await first.latestEventCursor()
-        const order = {
-          type: 'create_order' as const,
-          order: { petId: 1n, quantity: 1 },
-          keyId: 'key_a',
-          at: 1,
-        }
+        const order = createOrder([1n, 1])
         await first.changeStock([order, change(1n, 9)])
         await first.close()
 

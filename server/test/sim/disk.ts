@@ -88,6 +88,7 @@ export class SimulatedDisk implements Disk {
         this.flushByCheckpoint()
       },
       isLongerThan: (bytes) => file.isLongerThan(bytes),
+      salts: () => file.salts(),
       isAt: (path) => file.isAt(path),
       close: () => {},
     }

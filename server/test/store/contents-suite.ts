@@ -6,9 +6,9 @@ import { copyStore } from '../../src/core/transfer/copy.ts'
 import { SKIPPED_ID_COUNT } from '../../src/store/generated-ids.ts'
 import { ledgerStore, saveStatements } from '../../src/store/limits.ts'
 import type { Store } from '../../src/store/store.ts'
-import { addOrders } from '../support/add-orders.ts'
 import { addPets } from '../support/add-pets.ts'
 import { auditOf, operatorOf } from '../support/operator.ts'
+import { addOrders, createOrder, createOrderWith, orderCommand, orderIn } from '../support/orders.ts'
 import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { bannedState } from './limit-records.ts'
@@ -53,18 +53,23 @@ async function fill(store: Store): Promise<void> {
   await removePet(store, 3n)
   await addPets(store, [{ id: 3n, name: 'Back', categoryId: 1n, status: 'sold', quantity: 5 }])
   await addOrders(store, [{ id: HIGHEST, petId: -1n, quantity: 3, shipDate: NOW, complete: true }])
-  const draft = { petId: 1n, quantity: 7 }
-  await store.changeStock([
-    { type: 'create_order', keyId: 'key_a', at: NOW, order: draft },
-    {
-      type: 'create_order',
-      keyId: 'key_a',
-      at: NOW,
-      order: { ...draft, holdSeconds: 2_592_000, shipDate: NOW + 9, customer: 'Zoë "Z"', note: 'two\nlines' },
-    },
-    { type: 'create_order', keyId: 'key_a', at: NOW, order: draft },
+  const [, , cancelled] = await store.changeStock([
+    createOrder([1n, 7], [4n, 1]),
+    createOrderWith(
+      {
+        holdSeconds: 2_592_000,
+        shipDate: NOW + 9,
+        customer: 'Zoë "Z"',
+        note: 'two\nlines',
+        reference: 'cart 8',
+        metadata: '{"a":"b"}',
+      },
+      [1n, 7],
+      [4n, 1],
+    ),
+    createOrder([1n, 7]),
   ])
-  await store.changeStock([{ type: 'cancel_order', keyId: 'key_a', at: NOW, orderId: 3n, petId: 1n }])
+  await store.changeStock([orderCommand('cancel_order', orderIn(cancelled))])
   // Pet 3 does not have the threshold yet.
   await store.changeStock([
     { type: 'update_category', keyId: 'key_a', at: NOW, categoryId: 1n, patch: { lowStockAt: 9 } },
@@ -127,6 +132,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         pets: 5_999,
         stock: 5_999,
         orders: 4,
+        order_lines: 6,
         log: 6_016,
         keys: 2,
         key_secrets: 3,
@@ -140,19 +146,11 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
       expect(await historyOf(target, 1n)).toContainEqual(
         expect.objectContaining({ reason: 'lost', reference: 'note "7"' }),
       )
-      expect(await target.changeStock([ADJUSTMENT])).toEqual([
-        { type: 'answered', answer: 'an answer', isReplay: true },
-      ])
+      expect(await target.changeStock([ADJUSTMENT])).toEqual([{ type: 'replayed', answer: 'an answer' }])
       await target.changeStock([change(1n, 80, { at: NOW + 5 })])
       expect((await historyOf(target, 1n)).map(({ after }) => after)).toEqual([77, 78, 77, 80])
       expect(await everything(target)).toMatchObject({ available: { quantity: 80, reserved: 14 } })
-      const draft = {
-        type: 'create_order' as const,
-        keyId: 'key_a',
-        at: NOW,
-        order: { petId: 1n, quantity: 1 },
-      }
-      expect(await target.changeStock([draft])).toMatchObject([{ order: { id: 4n } }])
+      expect(await target.changeStock([createOrder([1n, 1])])).toMatchObject([{ order: { id: 4n } }])
     })
 
     test('neither a copy nor a new identity assigns the id of a removed record again', async () => {

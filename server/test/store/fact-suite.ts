@@ -5,6 +5,7 @@ import { DAY, HOUR, MINUTE } from '../../src/core/values/clock.ts'
 import { MAX_QUANTITY } from '../../src/core/values/field.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { createOrder, orderCommand, orderIn } from '../support/orders.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -177,14 +178,11 @@ export function factSuite(name: string, underTest: StoreUnderTest): void {
     })
 
     test('adjustments are listed by each filter, the latest first, page by page', async () => {
-      const [order] = await store.changeStock([
-        { type: 'create_order', order: { petId: 3n, quantity: 2 }, ...BY },
-      ])
-      if (order.type !== 'done') throw new Error('the order was not made')
-      const orderId = order.order.id
+      const order = orderIn((await store.changeStock([createOrder([3n, 2])]))[0])
+      const orderId = order.id
       const at = NOW + 10
       const received = await adjust(move(5, { reference: 'PO', keyId: 'key_b', at }, [1n, 2n]))
-      await store.changeStock([{ type: 'complete_order', orderId, petId: 3n, ...BY, at: at + 10 }])
+      await store.changeStock([orderCommand('complete_order', order, { at: at + 10 })])
       const [sold = 0n] = await idsOf({ orderId })
       const back = documentIn(await reverse(sold, { reason: 'returned', at: at + 20 }))
       expect(await idsOf({ since: NOW })).toEqual([back.id, sold, received.id])

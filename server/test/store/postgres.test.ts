@@ -9,6 +9,7 @@ import { Connection as SqliteConnection } from '../../src/store/sqlite/connectio
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { createOrder } from '../support/orders.ts'
 import { createReadyDatabase, type PostgresDatabase } from '../support/postgres-databases.ts'
 import { until } from '../support/until.ts'
 import { catalogSuite } from './catalog-suite.ts'
@@ -166,9 +167,7 @@ describe('PostgreSQL database', () => {
       return Number(row?.n) > 0
     })
     await other.changeStock([make(5)])
-    expect(
-      await other.changeStock([{ type: 'create_order', ...by, order: { petId: 7n, quantity: 3 } }]),
-    ).toMatchObject([{ order: {} }])
+    expect(await other.changeStock([createOrder([7n, 3])])).toMatchObject([{ order: {} }])
     held.resolve()
     await holding
     expect(await waiting).toMatchObject([

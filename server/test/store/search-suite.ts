@@ -5,6 +5,7 @@ import type { Command } from '../../src/core/stock/command.ts'
 import { PET_STATUSES } from '../../src/core/stock/inventory.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets, putPets } from '../support/add-pets.ts'
+import { createOrder, createOrderWith } from '../support/orders.ts'
 import { ALL, foundIn, type ModelPet, searched } from './search-model.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -105,7 +106,7 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
           ...BY,
           pet: { id: 90n, name: 'Carp', categoryId: 9n, status: 'sold', quantity: 4 },
         },
-        { type: 'create_order', ...BY, order: { petId: 43n, quantity: 2 } },
+        createOrder([43n, 2]),
       )
       const { rows } = await searchPage(store, searchOf({ ...ALL, low: true, sort: '-available' }), {
         limit: 9,
@@ -150,12 +151,12 @@ export function searchSuite(name: string, underTest: StoreUnderTest): void {
       expect(await since(HIGHEST)).toBe(1_000)
       await set(3, 3_000)
       expect(await since(HIGHEST)).toBeUndefined()
-      await change({ type: 'create_order', ...BY, at: 4_000, order: { petId: HIGHEST, quantity: 1 } })
+      await change({ ...createOrder([HIGHEST, 1]), at: 4_000 })
       expect(await since(HIGHEST)).toBe(4_000)
     })
 
     test('an expired hold reserves nothing', async () => {
-      await change({ type: 'create_order', ...BY, order: { petId: 2n, quantity: 4, holdSeconds: 60 } })
+      await change(createOrderWith({ holdSeconds: 60 }, [2n, 4]))
       const reserved = async () =>
         (await searchPage(store, searchOf({ ...ALL, q: '2' }), { limit: 1, cursor: undefined })).rows[0]
           ?.reserved
@@ -286,13 +287,7 @@ async function addMany(store: Store, words: readonly string[]): Promise<ModelPet
   })
   await addPets(store, pets)
   await store.changeStock(
-    pets
-      .filter(({ reserved }) => reserved > 0)
-      .map(({ id, reserved }) => ({
-        type: 'create_order' as const,
-        ...BY,
-        order: { petId: id, quantity: reserved },
-      })),
+    pets.filter(({ reserved }) => reserved > 0).map(({ id, reserved }) => createOrder([id, reserved])),
   )
   return [...SHOP, ...pets]
 }

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { isLow } from '../../src/core/stock/stock-draft.ts'
-import { IS_LOW } from '../../src/store/low-stock.ts'
 import { insertRows, statement } from '../../src/store/sql.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
-const ORDER =
-  'INSERT INTO orders (id, pet_id, quantity, ship_date, state, created_at) VALUES ($1, $2, $3, $4, $5, 0)'
+const CATEGORY = 'INSERT INTO categories (id, name, low_stock_at) VALUES ($1, $2, $3)'
 const HIGHEST = 2n ** 63n - 1n
 
 /** The guarantees of every database for the store code that both adapters share. */
@@ -27,48 +24,45 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
     test.each(['durable', 'unflushed'] as const)('a commit, %s, is visible to others', async (how) => {
       const changed = await database.commit(
         [
-          statement(ORDER, HIGHEST, -HIGHEST, 2 ** 53 - 2, 5, 'complete'),
-          statement(ORDER, 2n, 1n, 2 ** 31, 0, 'open'),
-          statement('UPDATE orders SET quantity = quantity + $2 WHERE pet_id > $1', -HIGHEST, 1),
-          statement('UPDATE orders SET quantity = $1', 7),
-          statement('DELETE FROM orders WHERE id = $1', 99n),
+          statement(CATEGORY, -HIGHEST, 'A', 2 ** 53 - 1),
+          statement(CATEGORY, 2n, 'B', 2 ** 31),
+          statement('UPDATE categories SET low_stock_at = low_stock_at + $2 WHERE id > $1', -HIGHEST, 1),
+          statement('UPDATE categories SET name = $1', 'C'),
+          statement('DELETE FROM categories WHERE id = $1', 99n),
         ],
         how,
       )
       expect(changed).toEqual([1, 1, 1, 2, 0])
-      expect(await store.listOrders({}, 9)).toEqual([
-        { id: 2n, petId: 1n, quantity: 7, shipDate: 0, state: 'open', createdAt: 0 },
-        { id: HIGHEST, petId: -HIGHEST, quantity: 7, shipDate: 5, state: 'complete', createdAt: 0 },
+      expect(await store.listCategories(undefined, 9)).toEqual([
+        { id: -HIGHEST, name: 'C', lowStockAt: 2 ** 53 - 1 },
+        { id: 2n, name: 'C', lowStockAt: 2 ** 31 + 1 },
       ])
     })
 
     test('if one statement fails, none has an effect, and the next commit works', async () => {
-      const one = statement(ORDER, 1n, 1n, 1, 1, 'open')
-      for (const after of [[], [statement(ORDER, 2n, 1n, 1, 1, 'open')]]) {
+      const one = statement(CATEGORY, 1n, 'A', 1)
+      for (const after of [[], [statement(CATEGORY, 2n, 'B', 1)]]) {
         await expect(database.commit([one, one, ...after])).rejects.toThrow(/unique/i)
       }
-      expect(await store.listOrders({}, 9)).toEqual([])
+      expect(await store.listCategories(undefined, 9)).toEqual([])
       expect(await database.commit([one])).toEqual([1])
       expect(await database.commit([])).toEqual([])
-      expect(await store.listOrders({}, 9)).toHaveLength(1)
+      expect(await store.listCategories(undefined, 9)).toHaveLength(1)
     })
 
     test('many rows are added at a time, and existing ones changed', async () => {
-      const stateOf = (index: number) => (index % 2 === 0 ? 'complete' : 'open')
-      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), 1n, index, 0, stateOf(index), 0])
-      const into = 'orders (id, pet_id, quantity, ship_date, state, created_at)'
+      const rows = Array.from({ length: 45 }, (_, index) => [BigInt(index), `Category ${index}`, index])
+      const into = 'categories (id, name, low_stock_at)'
       expect(await database.commit(insertRows(into, rows))).toEqual([20, 20, 5])
-      const onConflict = 'ON CONFLICT (id) DO UPDATE SET quantity = orders.quantity + excluded.quantity'
+      const onConflict =
+        'ON CONFLICT (id) DO UPDATE SET low_stock_at = categories.low_stock_at + excluded.low_stock_at'
       expect(await database.commit(insertRows(into, rows.slice(0, 21), onConflict))).toEqual([20, 1])
       expect(insertRows(into, [])).toEqual([])
-      expect(await store.listOrders({}, 99)).toEqual(
+      expect(await store.listCategories(undefined, 99)).toEqual(
         rows.map((_, index) => ({
           id: BigInt(index),
-          petId: 1n,
-          quantity: index < 21 ? 2 * index : index,
-          shipDate: 0,
-          state: stateOf(index),
-          createdAt: 0,
+          name: `Category ${index}`,
+          lowStockAt: index < 21 ? 2 * index : index,
         })),
       )
     })
@@ -88,31 +82,6 @@ export function sqlSuite(name: string, underTest: StoreUnderTest): void {
         text,
       )
       expect(row).toMatchObject({ at: 1_790_000_000_123n, detail: text })
-    })
-
-    test('an entry is low in SQL if the core says so', async () => {
-      const columns = ['quantity', 'reserved', 'low_at'].map(
-        (column, index) => `CAST($${index + 1} AS BIGINT) AS ${column}`,
-      )
-      for (const [quantity, reserved, lowStockAt] of [
-        [5, 0, null],
-        [0, 0, null],
-        [0, 0, 0],
-        [1, 0, 0],
-        [5, 0, 5],
-        [6, 0, 5],
-        [6, 1, 5],
-        [5, 9, 0],
-        [Number.MAX_SAFE_INTEGER, 0, Number.MAX_SAFE_INTEGER],
-        [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 0],
-      ] as const) {
-        const entry = { quantity, reserved, lowStockAt }
-        const [found] = await database.rows<{ is_low: boolean | bigint }>(
-          `SELECT ${IS_LOW} AS is_low FROM (SELECT ${columns}) AS entry`,
-          ...[quantity, reserved, lowStockAt],
-        )
-        expect([entry, Boolean(found?.is_low)]).toEqual([entry, isLow(entry)])
-      }
     })
 
     test('booleans and null are returned unchanged', async () => {

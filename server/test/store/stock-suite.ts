@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import type { Store } from '../../src/store/store.ts'
-import { addOrders } from '../support/add-orders.ts'
 import { addPets } from '../support/add-pets.ts'
+import { addOrders, orderWith } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { change } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
@@ -82,18 +82,16 @@ export function stockSuite(name: string, underTest: StoreUnderTest): void {
         shipDate: 1_790_000_000_123,
         complete,
       })
-      const listed = (id: bigint, state: 'open' | 'complete') => ({
-        id,
-        petId: 2n,
-        quantity: MOST,
-        shipDate: 1_790_000_000_123,
-        state,
-        createdAt: expect.any(Number),
-        createdBy: expect.any(String),
-        ...(state === 'complete' ? { closedAt: expect.any(Number), closedBy: expect.any(String) } : {}),
-      })
+      const listed = (id: bigint, state: 'open' | 'complete') =>
+        orderWith(
+          { id, shipDate: 1_790_000_000_123, state, createdAt: expect.any(Number), createdBy: 'importer' },
+          [2n, MOST],
+        )
       await addOrders(store, [order(HIGHEST, true), order(1n, false)])
-      expect(await store.listOrders({}, 9)).toEqual([listed(1n, 'open'), listed(HIGHEST, 'complete')])
+      expect(await store.listOrders({}, 9)).toEqual([
+        listed(1n, 'open'),
+        { ...listed(HIGHEST, 'complete'), closedAt: expect.any(Number), closedBy: 'importer' },
+      ])
       await expect(addOrders(store, [order(5n, true), order(6n, false)])).rejects.toThrow('has 0 available')
       expect(await store.listOrders({}, 9)).toHaveLength(2)
     })

@@ -17,6 +17,7 @@ interface Response {
 
 interface OperationEntry {
   readonly operationId: string
+  readonly deprecated?: boolean
   readonly responses: Readonly<Record<string, Response | { readonly $ref: string }>>
 }
 
@@ -28,6 +29,11 @@ const paths = contract.paths as unknown as Readonly<Record<string, Readonly<Reco
 export const documentedResponses: readonly string[] = Object.values(paths)
   .flatMap((methods) => Object.values(methods))
   .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => `${operationId} ${status}`))
+
+const DEPRECATION_HEADERS = ['Deprecation', 'Sunset', 'Link']
+/** Headers that HTTP, Fetch and W3C Trace Context define for every response, one for nginx, and Cache-Control, which has a default. */
+const UNSTATED_HEADERS =
+  /^(?:access-control-.*|cache-control|connection|content-.*|cross-origin-resource-policy|date|keep-alive|strict-transport-security|traceresponse|transfer-encoding|vary|x-accel-buffering|x-content-type-options)$/
 
 /** Throws if the contract does not document the response for its operation. Returns the operation's name. */
 export function checkAgainstContract(
@@ -57,6 +63,16 @@ export function checkAgainstContract(
         `${entry.operationId} ${answer.status} has ${name}: ${value} instead of ${schema.const}`,
       )
   }
+  const stated = [...Object.keys(response.headers), ...(entry.deprecated ? DEPRECATION_HEADERS : [])]
+  const unstated = [...answer.headers.keys()].filter(
+    (name) => !UNSTATED_HEADERS.test(name) && !stated.some((one) => one.toLowerCase() === name),
+  )
+  if (unstated.length > 0)
+    throw new Error(
+      `${entry.operationId} ${answer.status} has ${unstated}, which the contract does not state`,
+    )
+  if (!stated.includes('Cache-Control') && answer.headers.get('Cache-Control') !== 'no-store')
+    throw new Error(`${entry.operationId} ${answer.status} may be stored, which the contract does not state`)
   const mediaTypes = Object.keys(response.content ?? {})
   const mediaType = answer.headers.get('Content-Type') ?? ''
   if (mediaTypes.length > 0 && !mediaTypes.includes(mediaType))

@@ -1,17 +1,19 @@
 import { expect } from 'bun:test'
+import { stateRules } from '../../src/core/orders/order.ts'
 import { isLow } from '../../src/core/stock/stock-draft.ts'
-import {
-  type LowStockEvent,
-  type OrderEvent,
-  petIdOf,
-  type RelistEvent,
-  type StockEvent,
+import type {
+  LowStockEvent,
+  OrderEvent,
+  PetEvent,
+  QuantityEvent,
+  RemovedEvent,
+  StockEvent,
 } from '../../src/core/stock/stock-event.ts'
 import type { Store } from '../../src/store/store.ts'
 import type { StoreUnderTest } from '../store/store-under-test.ts'
 
 /** A pet according to its events. */
-interface ToldPet {
+interface KnownPet {
   quantity: number
   reserved: number
   /** Its own, or its category's; `unknown` if that changes without an event. */
@@ -33,8 +35,9 @@ type CategoryThresholds = (categoryId: bigint) => number | null | 'unknown'
 export class LowStockModel {
   readonly violations: string[] = []
   crossings = 0
-  readonly #pets = new Map<bigint, ToldPet>()
-  readonly #orders = new Map<bigint, OrderEvent['order']>()
+  readonly #pets = new Map<bigint, KnownPet>()
+  /** The units of each pet that each order reserves. */
+  readonly #reserved = new Map<bigint, ReadonlyMap<bigint, number>>()
   readonly #thresholdOf: CategoryThresholds
 
   constructor(thresholdOf: CategoryThresholds) {
@@ -54,7 +57,7 @@ export class LowStockModel {
   }
 
   /** All pets, according to their events. */
-  get pets(): ReadonlyMap<bigint, Readonly<Pick<ToldPet, 'quantity' | 'reserved' | 'threshold' | 'isLow'>>> {
+  get pets(): ReadonlyMap<bigint, Readonly<Pick<KnownPet, 'quantity' | 'reserved' | 'threshold' | 'isLow'>>> {
     return this.#pets
   }
 
@@ -65,10 +68,10 @@ export class LowStockModel {
 
   #play(event: StockEvent): void {
     if (event.kind === 'relist') throw new Error('nothing can be said of what was not told')
-    const petId = petIdOf(event)
-    if (petId === undefined) return
-    if (isCrossing(event)) this.#cross(petId, event)
-    else this.#apply(petId, event)
+    if (event.kind === 'category') return
+    if (isCrossing(event)) this.#cross(event.petId, event)
+    else if (event.kind === 'order') this.#applyOrder(event)
+    else this.#apply(event.petId, event)
   }
 
   #cross(petId: bigint, event: LowStockEvent): void {
@@ -88,16 +91,38 @@ export class LowStockModel {
     pet.amid = undefined
   }
 
-  #apply(petId: bigint, event: Exclude<StockEvent, LowStockEvent | RelistEvent>): void {
+  /** The lines of the order before and after the change. */
+  #applyOrder(event: OrderEvent): void {
+    const before = this.#reserved.get(event.orderId) ?? new Map<bigint, number>()
+    const after = new Map(event.lines.map(({ petId, quantity }) => [petId, reservedBy(event, quantity)]))
+    this.#reserved.set(event.orderId, after)
+    for (const petId of new Set([...before.keys(), ...after.keys()])) {
+      const pet = this.#pets.get(petId)
+      if (pet === undefined) continue
+      const isExpiry = event.change === 'expired'
+      if (!(isExpiry && pet.amid === 'expiry')) this.#expectNoCrossing(petId, pet, event)
+      pet.reserved += (after.get(petId) ?? 0) - (before.get(petId) ?? 0)
+      pet.amid = isExpiry ? 'expiry' : undefined
+      pet.due = dueOf(pet)
+    }
+    for (const { petId, reserved } of event.lines) {
+      const known = this.#pets.get(petId)?.reserved
+      if (reserved !== known)
+        this.violations.push(`petId ${petId} has ${known} reserved units, not ${Bun.inspect(event)}`)
+    }
+  }
+
+  #expectNoCrossing(petId: bigint, { due }: KnownPet, event: StockEvent): void {
+    if (due === undefined) return
+    this.violations.push(`petId ${petId} is ${due}, and the next event is ${Bun.inspect(event)}`)
+  }
+
+  #apply(petId: bigint, event: PetEvent | QuantityEvent | RemovedEvent): void {
     const before = this.#pets.get(petId)
-    const isExpiry = event.kind === 'order' && event.change === 'expired'
     // A batch of pets sets the quantity of a pet after its other fields.
     const isUpdatedQuantity = event.kind === 'change' && event.reason === 'corrected'
-    const isNextPart =
-      (isExpiry && before?.amid === 'expiry') || (isUpdatedQuantity && before?.amid === 'update')
-    if (before?.due !== undefined && !isNextPart) {
-      this.violations.push(`petId ${petId} is ${before.due}, and the next event is ${Bun.inspect(event)}`)
-    }
+    const isNextPart = isUpdatedQuantity && before?.amid === 'update'
+    if (before !== undefined && !isNextPart) this.#expectNoCrossing(petId, before, event)
     if (event.kind === 'removed') {
       this.#pets.delete(petId)
       return
@@ -113,21 +138,13 @@ export class LowStockModel {
       this.violations.push(`petId ${petId} is not there: ${Bun.inspect(event)}`)
       return
     }
-    pet.amid = isExpiry ? 'expiry' : undefined
-    if (event.kind === 'pet') pet.amid = 'update'
+    pet.amid = event.kind === 'pet' ? 'update' : undefined
     if (event.kind === 'change') {
       pet.quantity = event.after
       // The event of the completed order comes next.
       if (event.reason === 'sold' && event.reference?.startsWith('order ') === true) pet.amid = 'completion'
     }
-    if (event.kind === 'order') pet.reserved += this.#heldMore(event.order)
     pet.due = pet.amid === 'completion' ? undefined : dueOf(pet)
-  }
-
-  #heldMore(order: OrderEvent['order']): number {
-    const held = heldBy(order) - heldBy(this.#orders.get(order.id))
-    this.#orders.set(order.id, order)
-    return held
   }
 }
 
@@ -135,11 +152,11 @@ export function isCrossing(event: StockEvent): event is LowStockEvent {
   return event.kind === 'low' || event.kind === 'recovered'
 }
 
-function heldBy(order: OrderEvent['order'] | undefined): number {
-  return order?.state === 'open' ? order.quantity : 0
+export function reservedBy({ state }: Pick<OrderEvent, 'state'>, quantity: number): number {
+  return stateRules(state).reserves ? quantity : 0
 }
 
-function dueOf({ quantity, reserved, threshold, isLow: wasLow }: ToldPet): ToldPet['due'] {
+function dueOf({ quantity, reserved, threshold, isLow: wasLow }: KnownPet): KnownPet['due'] {
   if (threshold === 'unknown') return undefined
   const isLowNow = isLow({ quantity, reserved, lowStockAt: threshold })
   return isLowNow === wasLow ? undefined : isLowNow ? 'low' : 'recovered'

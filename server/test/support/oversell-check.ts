@@ -1,7 +1,7 @@
-import { isExpired, type Order } from '../../src/core/orders/order.ts'
 import { availableOf } from '../../src/core/stock/stock-draft.ts'
-import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import type { OrderEvent, QuantityEvent, StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { EventStore } from '../../src/core/stock/stock-store.ts'
+import { reservedBy } from './low-stock-model.ts'
 
 /** The knowledge about one pet from its events. */
 interface Shelf {
@@ -12,82 +12,86 @@ interface Shelf {
 }
 
 /**
- * Replays the events of stock and orders, and reports violations: an order that was made without enough stock,
- * an order that was closed twice or expired early, stock that was sold without an order or in another quantity.
+ * Replays the events of stock and orders, and reports violations: an order that was created without enough stock, an order that was
+ * closed twice, a basket of which only some lines were sold, stock that was sold without an order or in another quantity.
  * `quantities` are those at the beginning, when no order was open.
  */
-export class Playback {
-  /** The orders after all replayed events. */
-  readonly orders = new Map<bigint, Order>()
-  readonly #shelves = new Map<bigint, Shelf>()
-
-  constructor(quantities: ReadonlyMap<bigint, number>) {
-    for (const [petId, quantity] of quantities) {
-      this.#shelves.set(petId, { quantity, reserved: 0, sold: undefined })
-    }
-  }
-
-  shelf(petId: bigint): Readonly<Omit<Shelf, 'sold'>> | undefined {
-    return this.#shelves.get(petId)
-  }
-
-  play(events: readonly StockEvent[]): string[] {
-    return events.flatMap((event) => {
-      if (event.kind !== 'change' && event.kind !== 'order') return [`a ${event.kind} event came in between`]
-      const petId = event.kind === 'order' ? event.order.petId : event.petId
-      const shelf = this.#shelves.get(petId)
-      if (shelf === undefined) return [`petId ${petId} is not known`]
-      const trouble = event.kind === 'order' ? this.#ordered(shelf, event) : changed(shelf, event)
-      return trouble === undefined ? [] : [`petId ${petId}: ${trouble}`]
-    })
-  }
-
-  #ordered(shelf: Shelf, event: Extract<StockEvent, { kind: 'order' }>): string | undefined {
-    const { change, order } = event
-    const known = this.orders.get(order.id)
-    const available = availableOf(shelf)
-    const { sold } = shelf
-    shelf.sold = undefined
-    this.orders.set(order.id, order)
-    shelf.reserved += heldBy(order) - heldBy(known)
-    if (change === 'created') {
-      if (known !== undefined) return `order ${order.id} is made twice`
-      return available < order.quantity
-        ? `order ${order.id} takes ${order.quantity}, but ${available} were available`
-        : undefined
-    }
-    if (known?.state !== 'open') return `order ${order.id} is ${change}, but was ${known?.state}`
-    if (change !== 'changed' && known.quantity !== order.quantity)
-      return `order ${order.id} had ${known.quantity} units, and is ${change} with ${order.quantity}`
-    if (change === 'expired' && !isExpired(known, event.at))
-      return `order ${order.id} expired before its time`
-    if (change !== 'completed')
-      return sold === undefined ? undefined : `${sold.reference} was sold, but ${change}`
-    return sold?.units === order.quantity && sold.reference === `order ${order.id}`
-      ? undefined
-      : `order ${order.id} was completed without its ${order.quantity} being taken out`
-  }
-}
-
 export function contradictions(
   events: readonly StockEvent[],
   quantities: ReadonlyMap<bigint, number>,
 ): string[] {
-  return new Playback(quantities).play(events)
+  const shelves = new Map<bigint, Shelf>()
+  for (const [petId, quantity] of quantities) shelves.set(petId, { quantity, reserved: 0, sold: undefined })
+  const orders = new Map<bigint, OrderEvent>()
+  return events.flatMap((event) => {
+    if (event.kind === 'order') {
+      const known = orders.get(event.orderId)
+      orders.set(event.orderId, event)
+      return playOrder(shelves, event, known)
+    }
+    if (event.kind !== 'change') return [`a ${event.kind} event came in between`]
+    const shelf = shelves.get(event.petId)
+    const problem = shelf === undefined ? 'it is not known' : playChange(shelf, event)
+    return problem === undefined ? [] : [`petId ${event.petId}: ${problem}`]
+  })
 }
 
-function changed(shelf: Shelf, event: Extract<StockEvent, { kind: 'change' }>): string | undefined {
-  const { before, after, reason, reference } = event
-  const was = shelf.quantity
+function playOrder(
+  shelves: ReadonlyMap<bigint, Shelf>,
+  event: OrderEvent,
+  known: OrderEvent | undefined,
+): string[] {
+  const { change, orderId, lines } = event
+  if (change === 'created' && known !== undefined) return [`order ${orderId} is created twice`]
+  if (change !== 'created' && known?.state !== 'open')
+    return [`order ${orderId} is ${change}, but was ${known?.state}`]
+  if (known !== undefined && change !== 'changed' && unitsText(known) !== unitsText(event))
+    return [`order ${orderId} had ${unitsText(known)}, and is ${change} with ${unitsText(event)}`]
+  const before = unitsReservedBy(known)
+  const after = unitsReservedBy(event)
+  const problems: string[] = []
+  for (const petId of new Set([...before.keys(), ...after.keys()])) {
+    const shelf = shelves.get(petId)
+    if (shelf === undefined) {
+      problems.push(`petId ${petId} is not known`)
+      continue
+    }
+    const { sold } = shelf
+    shelf.sold = undefined
+    const additional = (after.get(petId) ?? 0) - (before.get(petId) ?? 0)
+    const available = availableOf(shelf)
+    if (additional > 0 && additional > available)
+      problems.push(`order ${orderId} takes ${additional} of pet ${petId}, but ${available} were available`)
+    shelf.reserved += additional
+    const units = lines.find((line) => line.petId === petId)?.quantity
+    const isSoldRightly =
+      change === 'completed'
+        ? sold?.units === units && sold?.reference === `order ${orderId}`
+        : sold === undefined
+    if (!isSoldRightly)
+      problems.push(`order ${orderId} is ${change} after the sale ${Bun.inspect(sold)} of pet ${petId}`)
+  }
+  const [line] = lines.filter(({ petId, reserved }) => shelves.get(petId)?.reserved !== reserved)
+  if (line !== undefined)
+    problems.push(`order ${orderId} tells ${line.reserved} reserved units of pet ${line.petId}`)
+  return problems
+}
+
+function playChange(shelf: Shelf, { before, after, reason, reference }: QuantityEvent): string | undefined {
+  const { quantity, sold } = shelf
   shelf.quantity = after
-  if (before !== was) return `it was ${was}, but changes from ${before}`
-  if (shelf.sold !== undefined) return `${shelf.sold.reference} was sold and never completed`
+  if (before !== quantity) return `it was ${quantity}, but changes from ${before}`
+  if (sold !== undefined) return `${sold.reference} was sold and never completed`
   if (reason === 'sold') shelf.sold = { reference, units: before - after }
   return undefined
 }
 
-function heldBy(order: Order | undefined): number {
-  return order?.state === 'open' ? order.quantity : 0
+function unitsText({ lines }: OrderEvent): string {
+  return lines.map(({ petId, quantity }) => `${quantity} of pet ${petId}`).join()
+}
+
+function unitsReservedBy(event: OrderEvent | undefined): ReadonlyMap<bigint, number> {
+  return new Map(event?.lines.map(({ petId, quantity }) => [petId, reservedBy(event, quantity)]))
 }
 
 /** All events after the cursor. */

@@ -174,6 +174,11 @@ export class PostgresServer {
     }
   }
 
+  /** Everything that it has logged. */
+  log(): string {
+    return readFileSync(join(this.#folder, 'log'), 'utf8')
+  }
+
   /** Ends it before this process ends. */
   async end(): Promise<void> {
     const ended = new Promise((resolve) => this.#guardian.once('exit', resolve))

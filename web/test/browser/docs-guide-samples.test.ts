@@ -56,6 +56,7 @@ const GUIDES: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     'Complete an order': [11, 0],
     'Cancel an order': [12, 0],
     'Order several pets': [12, 2],
+    'Take a unit back': [11, 0],
     'Handle a 409': [12, 0],
     'Retry an order': [12, 1],
   },

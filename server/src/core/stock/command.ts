@@ -217,9 +217,11 @@ export interface Idempotency<O> {
 
 export type SubmittedCommand = Command & { readonly idempotency?: Idempotency<Outcome> | undefined }
 
-export type KeyedAnswer<O = Outcome> =
-  | { readonly type: 'decided'; readonly outcome: O }
-  /** A replay answers as before and changes nothing. */
+export type KeyedAnswer<O = Outcome> = { readonly type: 'decided'; readonly outcome: O } | EarlierAnswer
+
+/** The idempotency key was used before. Nothing was changed. */
+export type EarlierAnswer =
+  /** A replay answers as before. */
   | { readonly type: 'replayed'; readonly answer: string }
   /** The key belongs to another command. */
   | { readonly type: 'key_reused' }

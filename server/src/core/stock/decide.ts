@@ -4,6 +4,7 @@ import { DAY, HOUR } from '../values/clock.ts'
 import { type LockedWebhooks, type WebhookChanges, WebhooksDraft } from '../webhooks/webhooks-draft.ts'
 import {
   type Command,
+  type EarlierAnswer,
   type Idempotency,
   type KeyedAnswer,
   MAX_CHANGES,
@@ -98,6 +99,7 @@ function answerKeptMs(command: Command): number {
   const isDated = 'occurredAt' in command && command.occurredAt !== undefined
   return isDated ? LATE_ANSWERS_KEPT_DAYS * DAY : ANSWERS_KEPT_MS
 }
+
 /** Stands for the answer of a key that is only locked, and is not remembered. */
 export const NO_ANSWER = ''
 
@@ -153,9 +155,6 @@ class AnswersDraft {
     return { type: 'decided', outcome }
   }
 }
-
-/** The answer to a request that must not be decided again. */
-export type EarlierAnswer = Exclude<KeyedAnswer, { type: 'decided' }>
 
 /** The answer to a request whose idempotency key has a remembered answer; `undefined` if the request must be decided. */
 export function earlierAnswer(

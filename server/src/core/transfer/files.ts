@@ -2,6 +2,7 @@ import { closestName } from '../values/closest-name.ts'
 import { quote } from '../values/field.ts'
 import { BadFile, csvLine, type Header, readRows } from './csv.ts'
 import {
+  ADJUSTMENT_ROW_KIND,
   CATEGORY_ROW_KIND,
   COUNT_ROW_KIND,
   headerOf,
@@ -21,6 +22,40 @@ export const IMPORT_KINDS = {
 export type ImportKind = keyof typeof IMPORT_KINDS
 /** The cast is needed because Object.keys returns strings. */
 export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKind[]
+
+/** The kinds of which an export of everything has a file, in the order in which files are imported together. */
+export const STORE_KINDS = ['categories', 'pets', 'orders'] as const satisfies readonly ImportKind[]
+
+export const EXPORT_KINDS = {
+  categories: CATEGORY_ROW_KIND,
+  pets: PET_ROW_KIND,
+  orders: ORDER_ROW_KIND,
+  adjustments: ADJUSTMENT_ROW_KIND,
+} as const
+export type ExportKind = keyof typeof EXPORT_KINDS
+
+/** Describes the files of an export of everything. */
+export function exportReadme(): string {
+  const sections = Object.entries(EXPORT_KINDS).map(([kind, { columns }]) => {
+    const rows = columns.map(
+      ({ name, expected, isOptional, description }) =>
+        `| ${name} | ${expected}${isOptional ? ', or empty' : ''} | ${description.replaceAll('|', '\\|')} |`,
+    )
+    return `## ${kind}.csv\n\n| column | value | meaning |\n| --- | --- | --- |\n${rows.join('\n')}\n`
+  })
+  return `${README}\n${sections.join('\n')}`
+}
+
+const README = `# A petstore export
+
+All files show the store at the same moment. They are CSV (RFC 4180) in UTF-8, and the first line names the columns. A
+text that begins with \`=\`, \`+\`, \`-\`, \`@\` or a tab has an apostrophe in front, so that no spreadsheet runs it as a formula.
+
+\`petstore import all FOLDER\` imports ${STORE_KINDS.map((kind) => `${kind}.csv`).join(', ')} into another store: all rows or
+none. It does not import adjustments.csv, which is for reading and for other systems. What depends on the adjustments is
+therefore missing in the other store: the history, and how many units of an order were returned. \`petstore copy\` moves a whole
+store, with its history, keys and webhooks.
+`
 
 /** The column of a file for each name in its header that the caller has mapped. */
 export type ColumnMapping = ReadonlyMap<string, string>

@@ -32,6 +32,8 @@ export interface PlanOptions {
   /** Whether the caller may set the stock of pets. */
   readonly canChangeStock: boolean
   readonly origin: ChangeOrigin
+  /** The categories after the earlier files of the import. If absent, those of the store. */
+  readonly categories?: readonly Category[] | undefined
   /** Called between two steps. If it throws, nothing is changed. */
   readonly onStep: (phase: 'reading' | 'comparing' | 'writing', rows: number, total?: number) => void
 }
@@ -59,6 +61,8 @@ export interface ImportPlan {
   ): Promise<Pick<ImportCounts, 'added' | 'changed'> & { readonly refused: readonly RefusedLine[] }>
   /** The categories whose threshold may change. */
   readonly thresholds?: readonly bigint[]
+  /** The categories after the import, but without new ones that have no id yet. Absent if it is not a file of categories. */
+  readonly categories?: readonly Category[]
 }
 
 /** Each category that a command names locks the whole catalogue, and a decision about a name reads all names. */
@@ -76,9 +80,9 @@ interface PetChange {
 export async function planPets(
   rows: readonly StagedRow<FilePet>[],
   store: TransferStore & Pick<CatalogStore, 'listCategories'>,
-  { origin, canChangeStock, onStep }: PlanOptions,
+  { origin, canChangeStock, categories, onStep }: PlanOptions,
 ): Promise<ImportPlan> {
-  const findCategory = categoryFinder(await readCategories(store))
+  const findCategory = categoryFinder(categories ?? (await readCategories(store)))
   const newCategories = new NewCategories()
   const lines = new UsedLines()
   const refused: RefusedLine[] = []
@@ -109,15 +113,15 @@ export async function planPets(
     refused,
     total: changes.length,
     write: async (step) => {
-      const categories = await newCategories.write(step, origin)
-      const failures = [...categories.refused]
+      const created = await newCategories.write(step, origin)
+      const failures = [...created.refused]
       let added = 0
       for (const releases of chunks(barcodeReleases(changes, takenBarcodes), MAX_CHANGES)) {
         await step([{ type: 'upsert_pets', canChangeStock, pets: releases, ...origin }], 0)
       }
       for (const part of chunks(changes, MAX_CHANGES)) {
         const pets = part.map(({ pet, newCategory }) => {
-          const categoryId = newCategory === undefined ? undefined : categories.ids.get(nameKey(newCategory))
+          const categoryId = newCategory === undefined ? undefined : created.ids.get(nameKey(newCategory))
           return categoryId === undefined ? pet : { ...pet, categoryId }
         })
         const [result] = await step([{ type: 'upsert_pets', canChangeStock, pets, ...origin }], part.length)
@@ -203,7 +207,10 @@ class NewCategories {
         if (line === undefined || category === undefined) continue
         if (result.type === 'done' && 'category' in result)
           ids.set(nameKey(category.name), result.category.id)
-        refused.push(...refusedCategory(result, line))
+        // An earlier file of the import, or another caller, has created the category meanwhile.
+        if (result.type === 'category_name_taken' && category.id === undefined)
+          ids.set(nameKey(category.name), result.owner.id)
+        else refused.push(...refusedCategory(result, line))
       }
     }
     return { ids, refused }
@@ -240,6 +247,7 @@ export async function planCategories(
   const refused: RefusedLine[] = []
   const changes: { readonly line: number; readonly command: CategoryCommand; readonly isNew: boolean }[] = []
   const thresholds: bigint[] = []
+  const after = new Map(byId)
   for (const { line, value } of rows) {
     const { id = idsByName.get(nameKey(value.name)), ...fields } = value
     const duplicate = lines.use(line, 'category', id)
@@ -256,8 +264,10 @@ export async function planCategories(
         ...(lowStockAt == null ? {} : { lowStockAt }),
       }
       changes.push({ line, isNew: true, command: { type: 'create_category', category, ...origin } })
+      if (id !== undefined) after.set(id, { id, ...named })
     } else if (!isSameRecord(CATEGORY, before, withUpdate(CATEGORY, before, fields))) {
       const patch: CategoryPatch = fields
+      after.set(id, withUpdate(CATEGORY, before, fields))
       changes.push({
         line,
         isNew: false,
@@ -269,6 +279,7 @@ export async function planCategories(
   return {
     refused,
     thresholds,
+    categories: [...after.values()],
     total: changes.length,
     write: async (step) => {
       const failures: RefusedLine[] = []

@@ -217,13 +217,19 @@ export function decisionWriter({ database }: Connection) {
   }
 }
 
+/** In one statement, each row takes a quarter less time. More rows gain little. */
+const ROWS_PER_INSERT = 10
+
 /** Returns a function that writes the rows of one table. */
 function tableWriter(database: Database, { table, columns, key, unique, kept = [] }: TableChange) {
   const names = Object.keys(columns)
-  // A pet that has lost its stock entry counts as new, so its row is replaced.
-  const insert = database.query<unknown, SqlValue[]>(
-    toSqlite(table === 'pets' ? upsertSql(table, names, key) : insertSql(table, names)),
-  )
+  const prepareInsert = (rowCount: number) => {
+    // A pet that has lost its stock entry counts as new, so its row is replaced.
+    const text = table === 'pets' ? upsertSql(table, names, key, rowCount) : insertSql(table, names, rowCount)
+    return database.query<unknown, SqlValue[]>(toSqlite(text))
+  }
+  const insert = prepareInsert(1)
+  const insertSeveral = prepareInsert(ROWS_PER_INSERT)
   const update = database.query<unknown, SqlValue[]>(toSqlite(updateSql(table, names, [key, ...kept])))
   const remove = database.query<unknown, [bigint]>(`DELETE FROM ${table} WHERE ${key} = ?`)
   const clear =
@@ -235,7 +241,11 @@ function tableWriter(database: Database, { table, columns, key, unique, kept = [
   return ({ added, changed, removed }: TableChange): void => {
     for (const id of removed) remove.run(id)
     if (clear !== undefined) for (const [id = null] of changed) clear.run(id)
-    for (const row of added) insert.run(...row)
+    let next = 0
+    for (; next + ROWS_PER_INSERT <= added.length; next += ROWS_PER_INSERT) {
+      insertSeveral.run(...added.slice(next, next + ROWS_PER_INSERT).flat())
+    }
+    for (const row of added.slice(next)) insert.run(...row)
     for (const row of changed) update.run(...row)
   }
 }

@@ -70,7 +70,7 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
   // These methods may examine many log rows, so the worker runs them.
   const { listRecentHistory, listPetEdits } = historyMethods(reader)
   const orders = orderMethods(connection, clock)
-  // A search by customer may examine many orders, and the availability of 1,000 pets has as many lookups.
+  // A search by customer or time may examine many orders, and the availability of 1,000 pets has as many lookups.
   const { listOrders: searchOrders, listAvailability } = orderMethods(readerSource, clock)
   return {
     clock: now,
@@ -86,8 +86,10 @@ export function openSqliteStore(givenPath: string, options: SqliteOptions = {}):
     ...searchMethods(reader, clock),
     ...orders,
     listAvailability,
-    listOrders: (filter, limit) =>
-      (filter.customer === undefined ? orders.listOrders : searchOrders)(filter, limit),
+    listOrders: (filter, limit) => {
+      const isSearch = (filter.customer ?? filter.since ?? filter.until) !== undefined
+      return (isSearch ? searchOrders : orders.listOrders)(filter, limit)
+    },
     ...reportMethods(readerSource),
     ...keyMethods(connection),
     findKey: (hash) => findKey(unflushedSource, hash),

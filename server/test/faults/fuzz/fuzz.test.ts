@@ -23,30 +23,15 @@ describe.each([
   })
 })
 
-test.each<[string, (store: Store) => Partial<Store>, string]>([
-  [
-    'a failure that only an unusual parameter causes',
-    (store) => ({
-      listPets: (after, limit) => {
-        if (after !== undefined && after > 9_000n) throw new TypeError('unexpected')
-        return store.listPets(after, limit)
-      },
-    }),
-    '500',
-  ],
-  [
-    'a response that is not in the contract',
-    (store) => ({
-      findAvailability: async (petId) => {
-        const found = await store.findAvailability(petId)
-        return found && { ...found, reserved: -1 }
-      },
-    }),
-    'does not fit',
-  ],
-])('the fuzzing finds %s', async (_, faulty, problem) => {
-  const wrapStore = (store: Store) => ({ ...store, ...faulty(store) })
+test('the fuzzing finds a response that is not in the contract', async () => {
+  const wrapStore = (store: Store) => ({
+    ...store,
+    findAvailability: async (petId: bigint) => {
+      const found = await store.findAvailability(petId)
+      return found && { ...found, reserved: -1 }
+    },
+  })
   const isOver = (requests: number) => requests >= 20_000
   const { violations } = await fuzz({ seed: SEED, onPostgres: false, isOver, wrapStore })
-  expect(violations.join('\n')).toContain(problem)
+  expect(violations.join('\n')).toContain('does not fit')
 })

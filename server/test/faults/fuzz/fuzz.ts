@@ -64,7 +64,7 @@ class FuzzRun implements FuzzOutcome {
 
   async round(): Promise<void> {
     const sendAll = async ({ random, seen }: { random: Random; seen: Seen }, lane: number) => {
-      for (let sent = 0; sent < REQUESTS_PER_ROUND; sent++) {
+      for (let sent = 0; sent < REQUESTS_PER_ROUND && this.violations.length === 0; sent++) {
         await this.#send(lane, nextRequest(random, this.#secret, seen), seen)
       }
     }

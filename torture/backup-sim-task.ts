@@ -1,5 +1,5 @@
-import { type TortureTask, untilOver } from '../../scripts/torture-task.ts'
-import { simulateBackup } from './backup-simulation.ts'
+import { type TortureTask, untilOver } from '../server/scripts/torture-task.ts'
+import { simulateBackup } from '../server/test/sim/backup-simulation.ts'
 
 const CRASHES_PER_SEED = 20
 const LEAST_CRASHES = 5_000

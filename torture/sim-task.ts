@@ -1,6 +1,6 @@
-import type { TortureTask } from '../../scripts/torture-task.ts'
-import { createFixture } from './fixture.ts'
-import { simulate } from './simulation.ts'
+import type { TortureTask } from '../server/scripts/torture-task.ts'
+import { createFixture } from '../server/test/sim/fixture.ts'
+import { simulate } from '../server/test/sim/simulation.ts'
 
 const CRASHES_PER_SEED = 10
 const LEAST_CRASHES = 10_000
