@@ -34,7 +34,7 @@ beforeAll(async () => {
   const send = async (method: string, path: string, body?: object) => {
     const answer = await shop.call(path, KEY, { method, ...(body && { body: JSON.stringify(body) }) })
     expect([path, answer.ok]).toEqual([path, true])
-    return answer.status === 204 ? {} : ((await answer.json()) as { id: number; adjustmentId: number })
+    return (answer.status === 204 ? {} : await answer.json()) as { id: number; adjustmentId: number }
   }
   await send('POST', '/categories', { name: '=Snails, "slow"', lowStockAt: 3 })
   const pet = await send('POST', '/pets', {
