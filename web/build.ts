@@ -14,6 +14,7 @@ const DOCS = join(import.meta.dir, 'docs')
 const SOURCES = [
   'web/src/**/*',
   'client/src/**/*',
+  'server/src/core/catalog/name-words.ts',
   'web/build.ts',
   'web/docs/**/*',
   'openapi.json',

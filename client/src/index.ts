@@ -12,14 +12,13 @@ export {
 } from './errors.ts'
 export type { EventOptions, InventoryEvent } from './events.ts'
 export type { IdInput, Input } from './ids.ts'
-export {
-  type BookingOptions,
-  type ChangeFilter,
-  type CountLine,
-  entryTag,
-  type Inventory,
-  type InventorySearch,
-  type StockLine,
+export type {
+  BookingOptions,
+  ChangeFilter,
+  CountLine,
+  Inventory,
+  InventorySearch,
+  StockLine,
 } from './inventory.ts'
 export { stringify } from './json.ts'
 export type { LimitState } from './limit-state.ts'

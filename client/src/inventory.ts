@@ -1,4 +1,4 @@
-import type { AdjustmentChange, AdjustmentResult, InventoryItem } from './contract-types.ts'
+import type { AdjustmentChange, AdjustmentResult } from './contract-types.ts'
 import { type EventOptions, followEvents, type InventoryEvent } from './events.ts'
 import type { IdInput, Input } from './ids.ts'
 import type { CallOptions, WriteOptions } from './options.ts'
@@ -90,12 +90,4 @@ export function createInventory(api: Api) {
 function units(quantity: number): number {
   if (quantity > 0) return quantity
   throw new RangeError(`quantity must be at least 1, got ${quantity}`)
-}
-
-/**
- * The tag of an entry in this state, for entries from a list or an event, which have no ETag. If the service changes the
- * form of its tags, a request with this tag fails with 412 and changes nothing.
- */
-export function entryTag({ quantity, status }: Pick<InventoryItem, 'quantity' | 'status'>): string {
-  return `"${quantity}-${status}"`
 }

@@ -14,6 +14,7 @@ try {
     options: { http: { type: 'boolean' }, port: { type: 'string' }, host: { type: 'string' } },
   })
   const baseUrl = readVariable('PETSTORE_URL')
+  if (!URL.canParse(baseUrl)) throw new Error(`PETSTORE_URL must be an address, got "${baseUrl}"`)
   if (values.http === true) {
     await listen(baseUrl, Number(values.port ?? 8090), values.host ?? '127.0.0.1')
   } else {

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Client } from '@modelcontextprotocol/client'
 import { MAX_LENGTHS } from '@petstore/client'
 import { TestService } from '../../server/test/support/test-service.ts'
+import { cleanName } from '../src/server.ts'
 import {
   type Adjusted,
   AGENT,
@@ -87,6 +88,12 @@ test('limits are those of the contract, less the name of the agent', async () =>
   const tooLong = { reference: 'x'.repeat(reference - 42), lines: [{ petId: '1', quantity: 1 }], ...newKey() }
   const refused = await tryTool(agent, 'sell', tooLong)
   expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('reference')])
+})
+
+test('the name of an agent is one line of at most 40 characters, as a reference must be', () => {
+  expect(cleanName(' shop\nassistant\u202e\ud800 ')).toBe('shop assistant')
+  expect(cleanName('🐈'.repeat(50))).toBe('🐈'.repeat(40))
+  expect(cleanName('\u0000')).toBe('an MCP client')
 })
 
 test('an argument that the tool does not have is refused', async () => {

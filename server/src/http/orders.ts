@@ -1,4 +1,3 @@
-import { MAX_BODY_BYTES } from '@petstore/wire'
 import Type from 'typebox'
 import { Barcode } from '../core/catalog/catalog-fields.ts'
 import {
@@ -71,7 +70,7 @@ const ORDER_EXAMPLE = {
   id: 17,
   lines: [
     { petId: 1, quantity: 1, returned: 0 },
-    { petId: 4, quantity: 2, returned: 0 },
+    { petId: 2, quantity: 2, returned: 0 },
   ],
   state: 'open',
   complete: false,
@@ -117,7 +116,7 @@ const NEW_ORDER_CHOICES = { NewBasket: ['lines'], NewOrderOfOnePet: Object.keys(
 const NEW_ORDER_EXAMPLE = {
   lines: [
     { petId: 1, quantity: 1 },
-    { petId: 4, quantity: 2 },
+    { petId: 2, quantity: 2 },
   ],
   holdSeconds: 900,
   reference: 'cart-8841',
@@ -128,7 +127,7 @@ const NewOrder = Type.Object(
     title: 'NewOrder',
     description: 'Either `lines`, or one line in short.',
     choices: NEW_ORDER_CHOICES,
-    examples: [NEW_ORDER_EXAMPLE],
+    examples: [NEW_ORDER_EXAMPLE, { petId: 1, quantity: 2 }],
   },
 )
 
@@ -208,7 +207,6 @@ export const createOrder = defineOperation('POST', '/store/orders', {
   stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: MAX_BODY_BYTES,
   body: NewOrder,
   parseBody: parseNewOrder,
   success: { status: 201, hasETag: true, description: 'The order.', schema: Order },
@@ -257,7 +255,6 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
   stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: MAX_BODY_BYTES,
   params: { orderId: Int64('The order to update.') },
   body: OrderUpdate,
   parseBody: parseOrderUpdate,

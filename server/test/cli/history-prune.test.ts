@@ -1,16 +1,13 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { withoutPassword } from '../../src/store/opening.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import { petstoreInTerminal } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
 setDefaultTimeout(120_000)
@@ -37,7 +34,7 @@ interface PrunableShop {
 }
 
 async function openPrunableShop(): Promise<PrunableShop> {
-  const cwd = mkdtempSync(join(tmpdir(), 'petstore-prune-'))
+  const cwd = temporaryFolder()
   const database = await createTestDatabase(cwd, false)
   const store = await openStore(database.url, { tables: 'migrate' })
   await addPets(store, [
@@ -54,7 +51,6 @@ async function openPrunableShop(): Promise<PrunableShop> {
     close: async () => {
       await store.close()
       await database.drop()
-      rmSync(cwd, { recursive: true, force: true })
     },
   }
 }
@@ -105,24 +101,5 @@ describe('petstore history prune', () => {
     expect([exitCode, stdout]).toEqual([0, expect.stringMatching(/^Deleted .*; 0 entries are left\.\n$/)])
     expect(await shop.history()).toEqual([])
     expect(await quantities()).toEqual([CHANGES, 7])
-  })
-})
-
-describe('petstore history prune in a terminal', () => {
-  let shop: PrunableShop
-  beforeEach(async () => {
-    shop = await openPrunableShop()
-  })
-  afterEach(() => shop.close())
-
-  test('asks, and changes nothing if the answer is no', async () => {
-    const { exitCode, shown } = await petstoreInTerminal(
-      ['history', 'prune', '--keep', '1', '--database-url', shop.database.url],
-      '[y/N]',
-      (program) => program.type('n\n'),
-    )
-    expect(shown).toMatch(/counting +0 entries/)
-    expect(shown).toContain('nothing was changed')
-    expect([exitCode, (await shop.history()).length]).toEqual([1, CHANGES])
   })
 })

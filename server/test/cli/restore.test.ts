@@ -1,23 +1,13 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  utimesSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { openMachine, printedBlocks, unitCommands } from './printed-commands.ts'
 import { runCommand } from './run-command.ts'
-import { serve } from './running-petstore.ts'
 
 setDefaultTimeout(120_000)
 
@@ -25,7 +15,7 @@ let cwd: string
 let path: string
 let url: string
 beforeEach(async () => {
-  cwd = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-restoring-')))
+  cwd = temporaryFolder()
   path = join(cwd, 'data', 'petstore.db')
   url = `sqlite:${path}`
   const store = await openStore(url, { tables: 'migrate' })
@@ -33,7 +23,6 @@ beforeEach(async () => {
   await store.backupTo(join(cwd, 'backup.db'))
   await store.close()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 async function quantityIn(databaseUrl = url): Promise<number | undefined> {
   const store = await openStore(databaseUrl, { tables: 'require_current_tables' })
@@ -64,64 +53,6 @@ test('a restore that fails in its last step says how to finish it', async () => 
   expect((await runCommand(['restore', staged], { cwd })).exitCode).toBe(0)
   expect(await quantityIn()).toBe(4)
 })
-
-test('petstore restore after a kill -9: refused while the service runs, then restores the backup, and followers list again', async () => {
-  const backup = readFileSync(join(cwd, 'backup.db'))
-  const made = await runCommand(['keys', 'create', '--name', 'a', '--plan', 'free'], { cwd })
-  const key = made.stdout.trim()
-  await runCommand(['backup', 'with-key.db'], { cwd })
-  const first = await serve([], { cwd })
-  const follow = (service: typeof first, since: Record<string, string> = {}) =>
-    fetch(`${service.address}/v1/inventory/events`, { headers: { Authorization: `Bearer ${key}`, ...since } })
-  await first.call('/inventory/1', key, { method: 'PATCH', body: '{"quantity": 9}' })
-  const id = /^id: (\S+)$/m.exec(await firstText(await follow(first)))?.[1] ?? ''
-  expect(id).toMatch(/^\d+\.[0-9a-f]+$/)
-  const refused = await runCommand(['restore', 'backup.db'], { cwd })
-  expect([refused.exitCode, refused.stdout]).toEqual([1, ''])
-  expect(refused.stderr).toBe(
-    `petstore: cannot restore: another process serves this database (pid ${first.program.pid}); stop it first. Nothing was changed\n`,
-  )
-  first.program.kill('SIGKILL')
-  await first.program.exited
-
-  const served = await runCommand(['serve', '--database-url', 'sqlite:backup.db'], { cwd })
-  expect([served.exitCode, served.stderr]).toEqual([
-    1,
-    expect.stringContaining(`petstore restore ${join(cwd, 'backup.db')} restores it`),
-  ])
-  expect(readFileSync(join(cwd, 'backup.db')).equals(backup)).toBe(true)
-  expect(readdirSync(cwd).sort()).toEqual(['backup.db', 'data', 'with-key.db'])
-
-  const restored = await runCommand(['restore', 'with-key.db'], { cwd })
-  expect(restored).toMatchObject({ exitCode: 0, stderr: '' })
-  expect(restored.stdout).toStartWith(`Restored ${path} (`)
-  const [replaced = ''] = /\S+\.replaced-\d{8}T\d{6}Z/.exec(restored.stdout) ?? []
-  expect(readdirSync(join(cwd, 'data'))).toContain(replaced.slice(path.length - 'petstore.db'.length))
-
-  const second = await serve([], { cwd })
-  const list = (await (await second.call('/inventory', key)).json()) as { quantity: number }[]
-  expect(list[0]?.quantity).toBe(4)
-  expect(await firstText(await follow(second, { 'Last-Event-ID': id }))).toContain('event: relist')
-  await second.stop()
-  expect(
-    (await runCommand(['restore', replaced, '--database-url', 'sqlite:look/petstore.db'], { cwd })).exitCode,
-  ).toBe(0)
-  expect(await quantityIn(`sqlite:${join(cwd, 'look', 'petstore.db')}`)).toBe(9)
-})
-
-/** Reads a stream until it contains an id. */
-async function firstText(answer: Response): Promise<string> {
-  const reader = answer.body?.getReader()
-  const decoder = new TextDecoder()
-  let text = ''
-  while (reader !== undefined && !/^id: .*\n/m.test(text)) {
-    const { value, done } = await reader.read()
-    if (done) break
-    text += decoder.decode(value, { stream: true })
-  }
-  await reader?.cancel()
-  return text
-}
 
 test('a file that cannot be restored is refused in one line', async () => {
   expect(await runCommand(['restore', 'data'], { cwd })).toEqual({
@@ -162,7 +93,11 @@ test('docs/backup.md: backup by hand, and restore, exactly as printed', async ()
     const outcome = await machine.run(restore, env)
     expect(outcome).toMatchObject({ exitCode: 0, stderr: '' })
     expect(outcome.stdout).toContain('the database is intact')
+    expect(outcome.stdout).toContain(`Restored ${join(data, 'petstore.db')} (`)
     expect(await quantityIn(`sqlite:${join(data, 'petstore.db')}`)).toBe(4)
+    const [, replaced = ''] = /To undo: petstore restore (\S+)$/m.exec(outcome.stdout) ?? []
+    expect((await runCommand(['restore', replaced], { cwd, env })).exitCode).toBe(0)
+    expect(await quantityIn(`sqlite:${join(data, 'petstore.db')}`)).toBe(9)
   } finally {
     machine.close()
   }

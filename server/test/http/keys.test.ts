@@ -85,11 +85,6 @@ describe('a key', () => {
     },
   )
 
-  test('of the enterprise plan has its own limits', async () => {
-    const limits = { perMinute: 5, perDay: 50 }
-    expect(await create({ plan: 'enterprise', ...limits, permissions: [] })).toMatchObject({ limits })
-  })
-
   test('is 401 at once while it is paused, also after a restart', async () => {
     const { id, secret } = await create({})
     expect((await read(secret)).status).toBe(200)

@@ -20,11 +20,8 @@ beforeAll(async () => {
     service.now += 1_000
     await send('PATCH', `/inventory/${index < 4 ? 1 : 2}`, { quantity: 100 + index })
     await send('PATCH', `/pets/${index < 4 ? 1 : 2}`, { name: `Zebra ${index}`, lowStockAt: 200 })
-    await send('POST', '/store/orders', {
-      petId: index < 4 ? 1 : 2,
-      quantity: 1,
-      customer: `Müller ${index}`,
-    })
+    const lines = (index < 4 ? [1, 4] : [2]).map((petId) => ({ petId, quantity: 1 }))
+    await send('POST', '/store/orders', { lines, customer: `Müller ${index}`, reference: `cart ${index}` })
     await service.send('PATCH', '/keys/key_1', { name: `Name ${index}` })
   }
   await service.send('POST', '/store/orders', { petId: 1, quantity: 1 })
@@ -114,7 +111,10 @@ describe('a filter', () => {
     ['/catalog/history', 'who', 'The shop', ({ keyName }) => keyName === 'The shop'],
     ['/catalog/history', 'since', ISO(3), ({ at }) => String(at) >= ISO(3)],
     ['/catalog/history', 'until', ISO(3), ({ at }) => String(at) < ISO(3)],
-    ['/store/orders', 'petId', '2', ({ petId }) => petId === 2],
+    ['/store/orders', 'petId', '1', (row) => petIdsIn(row).includes(1)],
+    ['/store/orders', 'reference', 'cart 2', ({ reference }) => reference === 'cart 2'],
+    ['/store/orders', 'since', ISO(3), ({ createdAt }) => String(createdAt) >= ISO(3)],
+    ['/store/orders', 'until', ISO(3), ({ createdAt }) => String(createdAt) < ISO(3)],
     ['/store/orders', 'customer', 'MULLER', ({ customer }) => String(customer).startsWith('Müller')],
     ['/inventory/search', 'q', 'zebr', ({ name }) => String(name).startsWith('Zebra')],
     ['/inventory/search', 'status', 'sold', ({ status }) => status === 'sold'],

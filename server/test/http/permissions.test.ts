@@ -26,7 +26,6 @@ describe('permissions', () => {
       updateInventory: 'stock',
       adjustInventory: 'stock',
       createOrder: 'orders',
-      createOrders: 'orders',
       updateOrder: 'orders',
       cancelOrder: 'orders',
     })

@@ -110,7 +110,7 @@ describe('connections to PostgreSQL', () => {
     const url = new URL(database.url)
     const proxy = await FreezingProxy.open(Number(url.port))
     url.port = String(proxy.port)
-    const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 5 }
+    const timeouts = { connectTimeoutSeconds: 5, statementTimeoutSeconds: 2 }
     const store = await openPostgresStore(url.href, { poolSize: 2, ...timeouts })
     const failure = () => failureOf(read(store))
     await until(async () => (await failure()) === undefined)

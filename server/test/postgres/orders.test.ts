@@ -1,12 +1,22 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { SQL } from 'bun'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { Command, SubmittedCommand } from '../../src/core/stock/command.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { LowStockModel } from '../support/low-stock-model.ts'
-import { addOrders } from '../support/orders.ts'
+import {
+  addOrders,
+  createOrder,
+  createOrderWith,
+  linesOf,
+  orderCommand,
+  orderIn,
+  type Units,
+} from '../support/orders.ts'
 import { contradictions, eventsAfter } from '../support/oversell-check.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
+import { until } from '../support/until.ts'
 import { PET_IDS, startInstances, stockUp } from './shop.ts'
 
 setDefaultTimeout(120_000)
@@ -69,7 +79,25 @@ describe('orders on two instances on one PostgreSQL', () => {
     expect(await shown?.json()).toMatchObject({ state: 'expired' })
   })
 
-  test('commits with crossing keys, pets and orders do not deadlock, nothing is sold twice, and each crossing of a threshold is logged once', async () => {
+  test('an order whose hold ends while its completion waits for a lock is not completed', async () => {
+    await set(3n, 2)
+    await set(4n, 1)
+    const [created] = await stores[0].changeStock([createOrderWith({ holdSeconds: 1 }, [3n, 1], [4n, 1])])
+    const hold = orderIn(created)
+    const sql = new SQL(database.url, { max: 1 })
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`SELECT FROM stock WHERE pet_id = 4 FOR UPDATE`
+    const completion = stores[1].changeStock([orderCommand('complete_order', hold)])
+    await until(async () => (await stores[0].findOrder(hold.id))?.state === 'expired')
+    await lock`ROLLBACK`
+    expect(await completion).toMatchObject([{ type: 'order_closed', order: { state: 'expired' } }])
+    expect(await stores[0].findAvailability(3n)).toEqual({ petId: 3n, quantity: 2, reserved: 0 })
+    lock.release()
+    await sql.close()
+  })
+
+  test('baskets with crossing keys, pets and orders do not deadlock, nothing is sold twice or torn, and each crossing of a threshold is logged once', async () => {
     const pets = PET_IDS.slice(2).map(BigInt)
     for (const petId of pets) await set(petId, 30)
     const cursor = await stores[0].latestEventCursor()
@@ -77,28 +105,30 @@ describe('orders on two instances on one PostgreSQL', () => {
       await stores[0].changeStock([{ type: 'update_pet', ...BY, petId, patch: { lowStockAt: 25 } }])
     }
     const open: Order[] = []
-    const keyed = (request: Command, index: number): SubmittedCommand => ({
-      ...request,
+    const keyed = (command: Command, index: number): SubmittedCommand => ({
+      ...command,
       idempotency: { key: `crossing-${index % 40}`, fingerprint: 'f', answer: () => 'made' },
     })
+    /** Some of the pets, in another sequence for each index. */
+    const unitsAt = (index: number): Units[] =>
+      pets
+        .map((_, at) => [pets[(index * 3 + at * 5) % pets.length] ?? 1n, 1] as const)
+        .slice(0, 1 + (index % 4))
     async function commit(index: number): Promise<void> {
-      const requests: SubmittedCommand[] = pets.map((petId) => ({
-        type: 'create_order',
-        ...BY,
-        order: { petId, quantity: 1, ...(index % 3 === 0 ? { holdSeconds: 1 } : {}) },
-      }))
-      for (const one of open.splice(0, 3)) {
-        const type = index % 2 === 0 ? 'complete_order' : 'cancel_order'
-        requests.push({ type, ...BY, orderId: one.id, petId: one.petId })
-      }
-      requests.push(
+      const hold = index % 3 === 0 ? { holdSeconds: 1 } : {}
+      const commands: SubmittedCommand[] = [
+        createOrderWith(hold, ...unitsAt(index)),
+        createOrderWith(hold, ...unitsAt(index + 1)),
         keyed({ type: 'adjust', ...BY, changes: pets.map((petId) => ({ petId, delta: 1 })) }, index),
-      )
-      const sent = index % 2 === 0 ? requests : requests.toReversed()
+      ]
+      for (const [at, order] of open.splice(0, 3).entries()) {
+        if (at === 0) commands.push(orderCommand('cancel_order', order))
+        else if (at === 1) commands.push(orderCommand('complete_order', order))
+        else commands.push(orderCommand('change_order', order, { lines: linesOf(unitsAt(index + 2)) }))
+      }
+      const sent = index % 2 === 0 ? commands : commands.toReversed()
       for (const outcome of (await stores[index % 2]?.changeStock(sent)) ?? []) {
-        if ('order' in outcome && outcome.order.state === 'open') {
-          open.push(outcome.order)
-        }
+        if ('order' in outcome && outcome.order.state === 'open') open.push(outcome.order)
       }
     }
     await Promise.all(
@@ -124,13 +154,13 @@ describe('orders on two instances on one PostgreSQL', () => {
   test('an id that an import has taken meanwhile is skipped', async () => {
     const petId = 3n
     await set(petId, 100)
-    const draft = { type: 'create_order' as const, ...BY, order: { petId, quantity: 1 } }
-    const [last] = await stores[0].changeStock([draft])
-    if (last.type !== 'done') throw new Error('no order')
-    const next = last.order.id + 1n
-    await addOrders(stores[1], [{ id: next, petId, quantity: 1, complete: true }])
+    const [first] = await stores[0].changeStock([createOrder([petId, 1])])
+    const last = orderIn(first).id
+    await addOrders(stores[1], [{ id: last + 1n, petId, quantity: 1, complete: true }])
     // As if the import had come right after the id was taken.
-    await database.run(`SELECT setval('order_ids', ${last.order.id})`)
-    expect(await stores[0].changeStock([draft])).toMatchObject([{ order: { id: next + 1n } }])
+    await database.run(`SELECT setval('order_ids', ${last})`)
+    expect(await stores[0].changeStock([createOrder([petId, 1])])).toMatchObject([
+      { order: { id: last + 2n } },
+    ])
   })
 })

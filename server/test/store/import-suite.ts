@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
 import { exportedRows } from '../support/exported-rows.ts'
 import { importText } from '../support/import-text.ts'
-import { createOrder, orderIn } from '../support/orders.ts'
+import { createOrder, createOrderWith, orderCommand, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import type { StoreUnderTest } from './store-under-test.ts'
 
@@ -237,18 +237,72 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(orderIn(created).id).toBeGreaterThan(12n)
     })
 
+    test('rows with one id are the lines of an order, wherever they stand, and replace its lines', async () => {
+      await addPets(store, [pet(1n), pet(2n), pet(3n)])
+      const orders = (...lines: string[]) =>
+        imported(['id,petId,quantity,complete', ...lines], { kind: 'orders' })
+      const reserved = async () =>
+        (await store.listAvailability([1n, 2n, 3n])).map(({ reserved: units }) => units)
+      expect(await orders('7,2,1,false', '8,3,5,false', '7,1,2,false')).toMatchObject({ rows: 3, added: 3 })
+      expect([await store.findOrder(7n), await reserved()]).toMatchObject([
+        { lines: [{ petId: 1n, quantity: 2 }, { petId: 2n }] },
+        [2, 1, 5],
+      ])
+      expect(await orders('8,1,3,false', '7,1,2,false', '7,2,1,false')).toMatchObject({
+        changed: 1,
+        unchanged: 2,
+      })
+      expect(await reserved()).toEqual([5, 1, 0])
+      expect(await refusedLines(orders('7,1,2,true', '7,3,1,true'))).toEqual([
+        [
+          2,
+          expect.stringContaining(
+            'order 7 has 2 of pet 1, 1 of pet 2; a complete order must have the same lines',
+          ),
+        ],
+      ])
+      expect(await orders('7,1,2,true', '7,2,1,true')).toMatchObject({ changed: 2 })
+      expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([3, 4, 5])
+    })
+
+    test('an order whose rows contradict each other is refused, with all others', async () => {
+      await addPets(store, [pet(1n), pet(2n)])
+      const hundred = Array.from({ length: 101 }, (_, index) => `9,${index},1,true,Ben`)
+      const rows = ['7,1,1,false,Ada', '7,2,1,false,Ben', '8,1,1,true,', '8,1,2,true,', ...hundred]
+      const lines = ['id,petId,quantity,complete,customer', ...rows]
+      expect(await refusedLines(imported(lines, { kind: 'orders' }))).toEqual([
+        [3, 'customer of order 7 differs from line 2; all rows of an order have the same'],
+        [5, 'order 8 with pet 1 is already on line 4'],
+        [106, 'order 9 has more than 100 lines'],
+      ])
+      expect(await store.listOrders({}, 9)).toEqual([])
+    })
+
     test('an export imported into an empty store and exported again is identical', async () => {
       await addPets(store, [
         pet(LOWEST, { name: '=1+1', barcode: '00012', lowStockAt: 0 }),
         pet(1n, { name: 'a; "b", c', status: 'sold' }),
+        pet(2n),
         pet(HIGHEST, { categoryId: LOWEST, quantity: Number.MAX_SAFE_INTEGER }),
       ])
-      await imported(
-        ['id,petId,quantity,complete,customer,note', '3,1,2,false,Zoë,"a\nb"', '9,404,1,true,,'],
-        {
-          kind: 'orders',
-        },
-      )
+      await imported(['id,petId,quantity,complete', '9,404,1,true', '9,1,2,true'], { kind: 'orders' })
+      const details = {
+        customer: 'Zoë',
+        note: 'a\nb',
+        reference: '=1+1',
+        metadata: '{"a":"b, c"}',
+        shipDate: 5,
+      }
+      const held = { ...details, holdSeconds: 86_400 }
+      const [sold, cancelled] = await store.changeStock([
+        createOrderWith(details, [2n, 1], [1n, 2]),
+        createOrder([2n, 1]),
+        createOrderWith(held, [HIGHEST, 7], [1n, 1], [2n, 1]),
+      ])
+      await store.changeStock([
+        orderCommand('complete_order', orderIn(sold)),
+        orderCommand('cancel_order', orderIn(cancelled)),
+      ])
       const files = await exports()
       await store.close()
       await underTest.discard()

@@ -209,13 +209,13 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
         { type: 'refused', failures: [insufficient(0, 2n, 1)] },
       ])
       const sold = await run({ ...sale, evenIfReserved: true })
-      expect(sold).toMatchObject({ id: 2n, state: 'complete', closedAt: START, closedBy: 'key_a' })
-      expect(await other.findOrder(2n)).toEqual(sold)
-      expect(await saleOf(sold)).toMatchObject({ reason: 'sold', reference: 'till 7', orderId: 2n })
+      expect(sold).toMatchObject({ state: 'complete', closedAt: START, closedBy: 'key_a' })
+      expect(await other.findOrder(sold.id)).toEqual(sold)
+      expect(await saleOf(sold)).toMatchObject({ reason: 'sold', reference: 'till 7', orderId: sold.id })
       expect(await eventsAfter(cursor)).toEqual([
         [1n, 10, 9, 'sold'],
         [2n, 5, 3, 'sold'],
-        ['completed', 2n, 'complete'],
+        ['completed', sold.id, 'complete'],
       ])
       expect([await quantitiesOf(), await reservedOf(1n, 2n)]).toEqual([
         [9, 3, 3],
@@ -379,10 +379,10 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.expiredHolds(9)).toEqual([{ orderId: hold.id, petIds: [1n, 2n] }])
       const cursor = await store.latestEventCursor()
       // This commit meets only one of the pets of the hold.
-      expect(await other.changeStock([createOrder([2n, 5])])).toMatchObject([{ order: { id: 2n } }])
+      expect(await other.changeStock([createOrder([2n, 5])])).toMatchObject([{ type: 'done' }])
       expect(await eventsAfter(cursor)).toEqual([
         ['expired', 1n, 'expired'],
-        ['created', 2n, 'open'],
+        ['created', expect.any(BigInt), 'open'],
       ])
       expect(await store.findOrder(hold.id)).toEqual(expired)
       expect([await store.expiredHolds(9), await reservedOf(1n, 2n)]).toEqual([[], [0, 5]])
@@ -459,7 +459,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await create([1n, 1])
       now += 9_000
       // The oldest come first.
-      expect((await store.expiredHolds(3)).map(({ orderId }) => orderId).toSorted()).toEqual([1n, 2n, 3n])
+      expect((await store.expiredHolds(3)).map(({ orderId }) => orderId)).toEqual([1n, 2n, 3n])
       await store.changeStock([await releaseHolds(store, 3)])
       expect(await store.expiredHolds(9)).toEqual([{ orderId: 4n, petIds: [HIGHEST] }])
       expect(await reservedOf(1n, 2n, HIGHEST)).toEqual([2, 0, 0])
@@ -472,7 +472,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       await store.changeStock(many)
       now += 1_000
       const cursor = await store.latestEventCursor()
-      expect(await other.changeStock([createOrder([1n, 250])])).toMatchObject([{ order: { id: 251n } }])
+      expect(await other.changeStock([createOrder([1n, 250])])).toMatchObject([{ type: 'done' }])
       expect(other.orderTotals().expired).toBe(250)
       expect(new Set((await eventsAfter(cursor)).map(String)).size).toBe(251)
     })

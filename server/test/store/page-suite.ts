@@ -179,24 +179,6 @@ export function pageSuite(name: string, underTest: StoreUnderTest): void {
         }
       })
 
-      test('reads a limited number of rows per page, and continues from there', async () => {
-        const database = await underTest.connect()
-        try {
-          const inSteps = historyMethods(database, {
-            maxRows: 2,
-            rowsPerStep: 1,
-            budgetMs: Number.POSITIVE_INFINITY,
-          })
-          for (const [filter, afters] of AFTERS) {
-            expect(await aftersOf(inSteps, filter, 9)).toEqual([...afters])
-          }
-          const first = await inSteps.listRecentHistory(9, undefined, { reason: 'sold' })
-          expect(first).toEqual({ rows: [], next: expect.any(String) })
-        } finally {
-          await database.close()
-        }
-      })
-
       test('starts no further step after its time budget, and continues from there', async () => {
         const database = await underTest.connect()
         try {

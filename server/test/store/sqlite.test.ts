@@ -61,16 +61,6 @@ describe('SQLite file', () => {
     await store.close()
   })
 
-  test('has a write-ahead log and is readable only by its owner', async () => {
-    const store = openSqliteStore(path)
-    expect(statSync(path).mode & 0o777).toBe(0o600)
-    expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600)
-    const other = new Database(path)
-    expect(other.query('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' })
-    other.close()
-    await store.close()
-  })
-
   test('does not let the log be edited', async () => {
     const store = openSqliteStore(path)
     await addPets(store, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'sold', quantity: 1 }])

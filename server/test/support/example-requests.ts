@@ -72,6 +72,7 @@ export async function startExampleShop(
     ...options,
   })
   await service.send('POST', '/categories', { id: 77, name: 'Empty' })
+  await service.send('POST', '/pets', { id: 4, name: 'Ordered', categoryId: 1, quantity: 100 })
   await service.send('POST', '/pets', { id: 77, name: 'Gone soon', categoryId: 1 })
   await service.send('POST', '/pets', { id: 78, name: 'Scanned', categoryId: 1, barcode: 'SCANNED' })
   for (const id of ['key_1', 'key_77']) await service.createKey('pro', { id, permissions: [] })

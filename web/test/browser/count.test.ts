@@ -37,7 +37,7 @@ test('by scanning and down the list: differences, a reload, what was sold meanwh
   const page = await shop.signedIn({ path: '/#/count', provokes: [400, 412] })
   await loaded(page)
   await page.getByLabel('Only pets with this in their name or id').fill('number 12')
-  await says(page, '12 pets')
+  await says(page, '11 pets')
   await begin(page)
   await page.getByRole('heading', { level: 1, name: 'Count pets “number 12”' }).waitFor()
   await expectSoon(() => focused(page), 'Scan: each scan counts one more')
@@ -46,36 +46,36 @@ test('by scanning and down the list: differences, a reload, what was sold meanwh
   await scan(page, barcodeOf(1))
   await warns(page, 'Pet number 1 is not part of this count.')
   await page.getByRole('button', { name: 'Count it too' }).click()
-  await says(page, '2 of 13 pets counted')
+  await says(page, '2 of 12 pets counted')
 
   // A scan into a field of the list is not its number.
-  await field(page, 112).focus()
+  await field(page, 120).focus()
   await page.keyboard.type('8')
   await page.keyboard.press('Enter')
-  await expectSoon(() => field(page, 120).evaluate((element) => element === document.activeElement), true)
+  await expectSoon(() => field(page, 121).evaluate((element) => element === document.activeElement), true)
   await page.keyboard.type('10')
   await page.keyboard.press('Enter')
   await page.keyboard.press('Enter')
   await page.keyboard.type('7')
   await scan(page, barcodeOf(12))
   await says(page, 'Pet number 12: 4 counted')
-  expect(await field(page, 122).inputValue()).toBe('7')
-  await field(page, 123).fill('1x')
-  expect(await field(page, 123).getAttribute('aria-invalid')).toBe('true')
+  expect(await field(page, 123).inputValue()).toBe('7')
+  await field(page, 124).fill('1x')
+  expect(await field(page, 124).getAttribute('aria-invalid')).toBe('true')
   await page.keyboard.press('Enter')
-  await warns(page, 'Enter a whole number of 0 or more for Pet number 123, or nothing.')
+  await warns(page, 'Enter a whole number of 0 or more for Pet number 124, or nothing.')
   await page.keyboard.press('Escape')
   // The count is kept for the owner of the key, which the page asks for until the service answers.
   await page.route('**/v1/limits', (route) => route.fulfill({ status: 400, body: '{}' }), { times: 1 })
   await page.reload()
-  await says(page, '5 of 13 pets counted · 4 differ')
+  await says(page, '5 of 12 pets counted · 4 differ')
   await page.getByRole('button', { name: /^Uncounted/ }).click()
-  expect(await page.locator('.count__field').count()).toBe(8)
+  expect(await page.locator('.count__field').count()).toBe(7)
   // A pet that is counted now stays in the list.
-  await field(page, 124).fill('9')
+  await field(page, 125).fill('9')
   await page.keyboard.press('Enter')
-  await says(page, '6 of 13 pets counted · 5 differ')
-  expect(await page.locator('.count__field').count()).toBe(8)
+  await says(page, '6 of 12 pets counted · 5 differ')
+  expect(await page.locator('.count__field').count()).toBe(7)
   await axe(page)
 
   const printed = page.getByRole('region', { name: 'Count sheet' })
@@ -83,7 +83,7 @@ test('by scanning and down the list: differences, a reload, what was sold meanwh
   await page.emulateMedia({ media: 'print' })
   expect(await printed.getByRole('row').allInnerTexts()).toEqual([
     expect.stringMatching(/Pet\s+Id\s+Barcode\s+In stock\s+Counted/),
-    ...Array<unknown>(13).fill(expect.stringMatching(/^Pet number \d+\s+\d+\s+40063810\d{5}\s+10/)),
+    ...Array<unknown>(12).fill(expect.stringMatching(/^Pet number \d+\s+\d+\s+40063810\d{5}\s+10/)),
   ])
   expect(await page.getByRole('banner').isVisible()).toBe(false)
   expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(false)
@@ -102,7 +102,7 @@ test('by scanning and down the list: differences, a reload, what was sold meanwh
   await page.route(
     '**/inventory/adjustments',
     async (route) => {
-      await shop.setElsewhere(112n, 6)
+      await shop.setElsewhere(120n, 6)
       await route.continue()
     },
     { times: 1 },
@@ -111,19 +111,19 @@ test('by scanning and down the list: differences, a reload, what was sold meanwh
   await page.getByRole('button', { name: 'Apply 5 pets' }).click()
   await says(page, '4 pets applied, 3 corrected.')
   await changed.getByText('You counted 8 when the stock was 10; it is 6 now.').waitFor()
-  expect(await Promise.all([1n, 12n, 112n, 120n, 122n, 124n].map(shop.inStock))).toEqual([1, 9, 6, 10, 7, 9])
+  expect(await Promise.all([1n, 12n, 120n, 121n, 123n, 125n].map(shop.inStock))).toEqual([1, 9, 6, 10, 7, 9])
   await page.getByRole('button', { name: 'Changed after counting: 3 for Pet number 12' }).click()
-  await page.getByRole('button', { name: 'As counted: 8 for Pet number 112' }).click()
+  await page.getByRole('button', { name: 'As counted: 8 for Pet number 120' }).click()
   await page.getByRole('button', { name: 'Apply 2 pets' }).click()
   await says(page, '6 pets applied, 5 corrected.')
   await expectSoon(() => focused(page), 'Count')
   await page.getByText('Adjustment 2: 2 pets, 2 corrected by −4').waitFor()
-  expect(await Promise.all([12n, 112n].map(shop.inStock))).toEqual([3, 8])
+  expect(await Promise.all([12n, 120n].map(shop.inStock))).toEqual([3, 8])
 
   // An adjustment is undone as a whole, and can be applied again.
   await page.getByRole('button', { name: 'Undo adjustment 2' }).click()
   await page.getByRole('button', { name: 'Apply 2 pets' }).waitFor()
-  expect(await Promise.all([12n, 112n].map(shop.inStock))).toEqual([9, 6])
+  expect(await Promise.all([12n, 120n].map(shop.inStock))).toEqual([9, 6])
   await page.getByRole('button', { name: 'Apply 2 pets' }).click()
   await says(page, '6 pets applied, 5 corrected.')
   await page.getByRole('button', { name: 'Finish' }).click()

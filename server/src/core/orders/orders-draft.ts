@@ -192,7 +192,7 @@ export class OrdersDraft {
   add(order: Order, by: ChangeOrigin): Order {
     if (this.find(order.id) !== undefined) throw new Error(`order ${order.id} already exists`)
     this.#added.set(order.id, order)
-    if (stateRules(order.state).reserves) this.#changeReserved(order.lines, 1)
+    if (stateRules(order.state).reserves) this.#reserve(order.lines)
     const change = ORDER_CHANGES.find((name) => ORDER_TRANSITIONS[name].to === order.state)
     if (change === undefined) throw new Error(`no transition leads to the state ${order.state}`)
     this.#stock.logOrder(order, change, by)
@@ -216,8 +216,8 @@ export class OrdersDraft {
     if (before === undefined) throw new Error(`there is no order ${order.id} to change`)
     if (isSameOrder(before, order)) return before
     if (stateRules(order.state).reserves && order.lines !== before.lines) {
-      this.#changeReserved(before.lines, -1)
-      this.#changeReserved(order.lines, 1)
+      this.#release(before.lines)
+      this.#reserve(order.lines)
     }
     if (losesPersonalData(before, order)) this.#hasErasures = true
     return this.#put(order, 'changed', by)
@@ -255,7 +255,7 @@ export class OrdersDraft {
       (line, index) => this.#saleFailure(line, index, time, mustBeAvailable) ?? [],
     )
     if (failures.length > 0) return this.#refuse(failures)
-    if (isReserved) this.#changeReserved(order.lines, -1)
+    if (isReserved) this.#release(order.lines)
     const reference = order.reference ?? `order ${order.id}`
     const by: ChangeOrigin = { keyId, at, reason: 'sold', reference }
     const document = this.#stock.openDocument({ by, occurredAt: time, orderId: order.id })
@@ -290,7 +290,7 @@ export class OrdersDraft {
   #close(order: Order, change: 'cancelled' | 'expired', by: ChangeOrigin): Order {
     const { to } = ORDER_TRANSITIONS[change]
     if (to === 'same') throw new Error(`the transition ${change} must end the order`)
-    this.#changeReserved(order.lines, -1)
+    this.#release(order.lines)
     const closed =
       change === 'expired'
         ? expiredOrder(order, this.now)
@@ -306,8 +306,15 @@ export class OrdersDraft {
     return order
   }
 
-  #changeReserved(lines: readonly OrderLine[], sign: 1 | -1): void {
-    for (const { petId, quantity } of lines) this.#stock.changeReserved(petId, sign * quantity)
+  #reserve(lines: readonly OrderLine[]): void {
+    for (const { petId, quantity } of lines) this.#stock.changeReserved(petId, quantity)
+  }
+
+  /** A pet whose entry was lost has nothing reserved. Its orders must not block those of other pets. */
+  #release(lines: readonly OrderLine[]): void {
+    for (const { petId, quantity } of lines) {
+      if (this.#stock.findEntry(petId) !== undefined) this.#stock.changeReserved(petId, -quantity)
+    }
   }
 
   #refuse(failures: readonly ErrorDetail[]): Refused {

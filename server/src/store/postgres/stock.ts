@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import { needsReleasedHolds, releaseOf } from '../../core/orders/expired-holds.ts'
+import { needsReleasedHolds, petsOfExpiredHolds, releaseOf } from '../../core/orders/expired-holds.ts'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { type OrderChanges, PetsNeeded } from '../../core/orders/orders-draft.ts'
 import {
@@ -302,6 +302,8 @@ async function decideAndWrite(
       const orders = orderRows && toLockedOrders(orderRows, petIds)
       if (orders !== undefined && !clock.isCredible(orders.now)) return { attempt: { type: 'clock_jumped' } }
       const heldPets = petRows.filter((row) => row.has_expired_holds).map((row) => row.pet_id)
+      // A hold can expire while the commit waits for a lock, after its pets were looked at.
+      if (orders !== undefined) heldPets.push(...petsOfExpiredHolds(orders))
       if (heldPets.length > 0 && needsReleasedHolds(commands)) {
         const holds = await findExpiredHolds(sql, heldPets, clock)
         const release = releaseOf(holds, commands[0]?.at ?? 0)

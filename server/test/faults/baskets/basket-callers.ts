@@ -41,14 +41,14 @@ type Step = keyof typeof WEIGHTS
 /** How many requests succeeded, how many were refused, and how many were sent again. */
 export type BasketCounts = Readonly<Record<Step | 'refused' | 'repeated', number>>
 
-const WEIGHTS = { create: 40, complete: 18, replace: 14, extend: 6, cancel: 8, giveBack: 6, receive: 8 }
+const WEIGHTS = { create: 40, complete: 18, replace: 14, extend: 6, cancel: 8, giveBack: 10, receive: 8 }
 const MAX_LINES = 8
 const MAX_UNITS = 3
 /** Callers choose among the latest orders, so that they meet. */
 const LATEST_ORDERS = 150
 const SHORT_HOLD_SECONDS = 1
 const LONG_HOLD_SECONDS = 600
-const RETRY_MS = 50
+const RETRY_MS = 100
 const ATTEMPT_MS = 20_000
 const PATIENCE_MS = 120_000
 /** Units of this pet are also sold while orders reserve them. */

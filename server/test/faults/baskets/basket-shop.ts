@@ -10,6 +10,9 @@ import { sqliteDatabase } from '../../support/test-database.ts'
 
 export const BASKET_PETS = Array.from({ length: 12 }, (_, index) => index + 1)
 
+/** A deadlock is found before the service ends its brief wait for a lock. */
+const DEADLOCK_TIMEOUT = '20ms'
+
 /** The real program on a database of its own. Its processes and its database can crash and come back. */
 export class BasketShop {
   readonly database: Pick<TestDatabase, 'url' | 'run' | 'drop'>
@@ -26,7 +29,7 @@ export class BasketShop {
 
   /** Two instances. */
   static async onPostgres(): Promise<BasketShop> {
-    const server = await PostgresServer.start()
+    const server = await PostgresServer.start({ deadlock_timeout: DEADLOCK_TIMEOUT })
     const run = (sql: string) => server.run(sql)
     return BasketShop.#open({ url: server.url(), run, drop: () => server.end() }, 2, server)
   }

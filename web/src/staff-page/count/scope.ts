@@ -1,4 +1,4 @@
-import { searchTerms } from '../data/stock/search-text.ts'
+import { matcherOf } from '../data/stock/search-text.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 
 export interface Scope {
@@ -16,9 +16,8 @@ export function scopeWords({ category, query }: Scope): string {
 
 /** Returns a predicate for the pets in the scope. */
 export function isIn({ category, query }: Scope): (row: StockRow) => boolean {
-  const terms = searchTerms(query)
-  return ({ categoryId, searchText }) =>
-    (category === undefined || categoryId === category.id) && terms.every((term) => searchText.includes(term))
+  const matches = matcherOf(query)
+  return (row) => (category === undefined || row.categoryId === category.id) && matches(row)
 }
 
 /** Sorts pets as they are counted and printed: by name, then by id. */

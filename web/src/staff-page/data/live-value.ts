@@ -2,7 +2,7 @@ import { useMemo } from 'preact/compat'
 import type { LiveChanges } from './history/live-changes.ts'
 import { type ListSource, useLiveList } from './live-list.ts'
 
-export interface ValueSource<Value, Event> extends Pick<ListSource<Value, Event>, 'concerns'> {
+interface ValueSource<Value, Event> extends Pick<ListSource<Value, Event>, 'concerns'> {
   readonly events: LiveChanges<Event>
   readonly load: (signal: AbortSignal) => Promise<Value>
 }

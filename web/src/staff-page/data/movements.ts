@@ -22,7 +22,7 @@ const DAY_MS = 86_400_000
 const PACE_DAYS = 28
 const PACE_SPAN: DaySpan = { days: PACE_DAYS, last: 'today' }
 
-export async function readMovements(
+async function readMovements(
   { reports }: Client,
   by: ReportGroup,
   { days, last }: DaySpan,
@@ -83,7 +83,7 @@ export function paceOf({ rows }: Pick<MovementReport, 'rows'>): Pace {
 }
 
 /** The units that customers kept. */
-export function netSold({ sold, returned }: Pick<MovementRow, 'sold' | 'returned'>): number {
+function netSold({ sold, returned }: Pick<MovementRow, 'sold' | 'returned'>): number {
   return sold - returned
 }
 

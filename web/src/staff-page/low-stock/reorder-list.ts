@@ -1,8 +1,8 @@
 import type { SearchRow } from '@petstore/client'
 
 /** The suggestion covers this time at the current pace. */
-export const SUPPLY_DAYS = 28
-export const MAX_ORDER = 1_000_000
+const SUPPLY_DAYS = 28
+const MAX_ORDER = 1_000_000
 
 export interface ReorderLine {
   readonly row: Pick<SearchRow, 'petId' | 'name' | 'barcode' | 'lowStockAt'>

@@ -50,10 +50,20 @@ export function OrdersView() {
           label="State"
           options={STATES}
           value={state}
-          onChange={(chosen) => change({ state: chosen })}
+          onChange={(chosen) => change({ state: chosen, from: '', to: '' })}
         />
-        <TextField label="From" type="date" isNumber value={from} onChange={(day) => change({ from: day })} />
-        <TextField label="To" type="date" isNumber value={to} onChange={(day) => change({ to: day })} />
+        {state !== 'open' && (
+          <>
+            <TextField
+              label="From"
+              type="date"
+              isNumber
+              value={from}
+              onChange={(day) => change({ from: day })}
+            />
+            <TextField label="To" type="date" isNumber value={to} onChange={(day) => change({ to: day })} />
+          </>
+        )}
       </div>
       <p className="muted small number" role="status">
         {countWords(orders, state, isSearch)}

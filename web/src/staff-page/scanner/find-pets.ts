@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/compat'
-import { searchTerms } from '../data/stock/search-text.ts'
+import { matcherOf, searchable } from '../data/stock/search-text.ts'
 import type { StockModel, StockRow } from '../data/stock/stock-model.ts'
 import type { Session } from '../session/session.ts'
 import { useSession, useStock } from '../session/session-context.ts'
@@ -11,7 +11,7 @@ const MIN_LENGTH = 6
 /** A search on the server waits until the user has stopped typing for this long. */
 const TYPING_MS = 200
 
-export interface ScannedText {
+interface ScannedText {
   /** The text that a person had typed before the barcode. */
   readonly before: string
   readonly barcode: string
@@ -41,14 +41,14 @@ export function petNamed(stock: StockModel, text: string): StockRow | undefined 
 
 /** The pets that match, at most `limit`: an exact barcode or id first, then names that start with the text. */
 export function petsLike(stock: StockModel, text: string, limit: number): readonly StockRow[] {
-  const terms = searchTerms(text)
-  if (terms.length === 0) return []
+  if (text.trim() === '') return []
+  const matches = matcherOf(text)
   const named = petNamed(stock, text)
   const startMatches: StockRow[] = []
   const others: StockRow[] = []
-  const start = terms.join(' ')
+  const start = searchable(text)
   for (const row of stock.get().rows) {
-    if (row === named || !terms.every((term) => row.searchText.includes(term))) continue
+    if (row === named || !matches(row)) continue
     if (row.searchText.startsWith(start)) startMatches.push(row)
     else if (others.length < limit) others.push(row)
     if (startMatches.length === limit) break

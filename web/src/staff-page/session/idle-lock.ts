@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/compat'
 
 export const LOCK_MINUTES = [1, 5, 15, 30] as const
-export type LockMinutes = (typeof LOCK_MINUTES)[number]
+type LockMinutes = (typeof LOCK_MINUTES)[number]
 const DEFAULT_MINUTES: LockMinutes = 5
 
 const MINUTES_ITEM = 'petstore.lock-after-minutes'

@@ -26,7 +26,7 @@ interface StoredPerson extends Person {
   readonly attempts: number
 }
 
-export type Unlocking =
+type Unlocking =
   | { readonly type: 'unlocked'; readonly apiKey: string }
   | { readonly type: 'wrong'; readonly attemptsLeft: number }
   | { readonly type: 'removed' }

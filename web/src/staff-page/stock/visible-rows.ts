@@ -1,7 +1,6 @@
 import type { CategoryList } from '../data/catalog/category-list.ts'
 import { freeUnits, isLow } from '../data/stock/free-units.ts'
-import { searchTerms } from '../data/stock/search-text.ts'
-import { type EditState, wantedBy } from '../data/stock/stock-editor.ts'
+import { matcherOf } from '../data/stock/search-text.ts'
 import type { StockRow, StockSnapshot } from '../data/stock/stock-model.ts'
 import { isFiltering, type Sort, type TableFilter } from '../data/stock/table-state.ts'
 
@@ -48,12 +47,12 @@ export function fitting({
   scanned,
 }: Omit<Wanted, 'sort' | 'kept'>): (row: StockRow) => boolean {
   const { query, status, categoryId, lowOnly } = filter
-  const terms = searchTerms(query)
+  const matches = matcherOf(query)
   return (row) =>
     (status === 'all' || row.status === status) &&
     (categoryId === undefined || row.categoryId === categoryId) &&
     (!lowOnly || isLow(row, categories)) &&
-    (terms.every((term) => row.searchText.includes(term)) || row.petId === scanned)
+    (matches(row) || row.petId === scanned)
 }
 
 /** The row that Enter in the search goes to: the row with exactly this id or barcode, otherwise the first. */
@@ -85,7 +84,7 @@ function sortedIds(rows: readonly StockRow[], { column, isDescending }: Sort): r
   const sorted = rows.toSorted((one, other) => {
     const [a, b] = [key(one), key(other)]
     const byKey = a < b ? -1 : a > b ? 1 : 0
-    return sign * byKey || (one.petId < other.petId ? -1 : 1)
+    return sign * (byKey || (one.petId < other.petId ? -1 : 1))
   })
   return sorted.map(({ petId }) => petId)
 }
@@ -99,13 +98,4 @@ const SORT_KEYS: Readonly<Record<Sort['column'], (row: StockRow) => string | num
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((value, index) => Object.is(value, other[index]))
-}
-
-/** The text that the user typed for a row and that was not saved; `undefined` if nothing waits for a choice. */
-export function typedBefore(state: EditState | undefined): string | undefined {
-  if (state?.kind === 'conflict') return String(state.target)
-  if (state?.kind !== 'failed') return undefined
-  const wanted = wantedBy(state)
-  if (!('delta' in wanted)) return String(wanted.quantity)
-  return wanted.delta > 0 ? `+${wanted.delta}` : String(wanted.delta)
 }

@@ -29,7 +29,7 @@ export function routeOf(hash: string): Route {
 }
 
 /** An address within the page, with the title of its view. */
-export interface Place {
+interface Place {
   readonly hash: string
   readonly title: string
 }

@@ -69,7 +69,7 @@ export async function sendBatch(
   batch: Batch,
   options: CallOptions = { signal: context.signal },
 ): Promise<readonly QuantityChange[]> {
-  return (await adjust(context, batch, 'fail', options)).made
+  return (await adjust(context, batch, undefined, options)).made
 }
 
 /** Like `sendBatch`, but leaves out the changes that the service refuses, if it accepts at least one. */
@@ -85,7 +85,7 @@ interface BatchResult {
 async function adjust(
   context: SaveContext,
   batch: Batch,
-  onConflict: 'fail' | 'skip',
+  onConflict: 'skip' | undefined,
   options: CallOptions,
 ): Promise<BatchResult> {
   const { client, stock } = context

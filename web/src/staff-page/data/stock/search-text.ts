@@ -1,22 +1,20 @@
-const MARKS = /\p{M}+/gu
-const PLAIN = /^[\x20-\x7e]*$/
+import { wordsOf } from '../../../../../server/src/core/catalog/name-words.ts'
 
-/** Removes case and diacritics, so that `perez` finds `Pérez`. */
-export function fold(text: string): string {
-  return PLAIN.test(text) ? text.toLowerCase() : text.normalize('NFD').replace(MARKS, '').toLowerCase()
+/** The words of a name as the service searches them, each after a blank. */
+export function searchable(name: string | undefined): string {
+  return name === undefined ? '' : ` ${wordsOf(name).join(' ')}`
 }
 
-/**
- * The text that the search looks through. No term matches across the line end. `join` builds a flat string; engines
- * delay the work of `+`, and the first search would pay for all pets.
- */
-export function searchable(name: string | undefined, petId: bigint): string {
-  return name === undefined ? `\n${petId}` : [fold(name), String(petId)].join('\n')
+interface Searchable {
+  readonly petId: bigint
+  readonly searchText: string
 }
 
-/** The words of a query. A pet matches if its text has all of them. */
-export function searchTerms(query: string): readonly string[] {
-  return fold(query)
-    .split(/\s+/)
-    .filter((term) => term !== '')
+/** Returns a predicate for the pets that a search of the service finds by name or id. Every pet matches a blank text. */
+export function matcherOf(query: string): (pet: Searchable) => boolean {
+  const text = query.trim()
+  if (text === '') return () => true
+  const prefixes = wordsOf(text).map((word) => ` ${word}`)
+  return ({ petId, searchText }) =>
+    String(petId) === text || (prefixes.length > 0 && prefixes.every((prefix) => searchText.includes(prefix)))
 }

@@ -158,7 +158,7 @@ export class StockModel extends State<StockSnapshot> {
       before?.name !== name || before?.categoryId !== categoryId || before?.lowStockAt !== lowStockAt
     const isSame = before?.quantity === quantity && before.status === status && before.reserved === reserved
     if (before !== undefined && isSame && !isRenamed) return
-    const searchText = before === undefined || isRenamed ? searchable(name, petId) : before.searchText
+    const searchText = before === undefined || isRenamed ? searchable(name) : before.searchText
     this.#rows.set(petId, { petId, name, categoryId, lowStockAt, status, quantity, reserved, searchText })
     if (before === undefined) this.#petIds = undefined
     if (isRenamed || before?.status !== status) this.#structure++
