@@ -91,9 +91,8 @@ export async function planPets(
   const changes: PetChange[] = []
   const takenBarcodes = new Map<bigint, string>()
   await matchPets(rows, store, onStep, ({ line, value }, stored, owner) => {
-    const name = value.category ?? (stored === undefined ? defaultCategory : undefined)
-    const named = name === undefined ? value : { ...value, category: name }
-    const category = rowOrReason(line, () => findRowCategory(named, findCategory))
+    const missingCategory = stored === undefined ? defaultCategory : undefined
+    const category = rowOrReason(line, () => findRowCategory(value, missingCategory, findCategory))
     const id = value.id ?? owner
     const duplicate = lines.use(line, 'pet', id) ?? lines.use(line, 'barcode', value.barcode ?? undefined)
     if (duplicate !== undefined || (category !== undefined && 'reason' in category)) {
@@ -160,9 +159,14 @@ function petOf(row: FilePet, id: bigint | undefined, categoryId: bigint | undefi
   }
 }
 
-function findRowCategory(row: FilePet, findCategory: (row: FilePet) => RowCategory): RowCategory | undefined {
+function findRowCategory(
+  row: FilePet,
+  missingCategory: string | undefined,
+  findCategory: ReturnType<typeof categoryFinder>,
+): RowCategory | undefined {
+  if (row.categoryId !== undefined || row.category !== undefined) return findCategory(row)
   // An existing pet keeps its category, and the command refuses a new pet without one.
-  return row.categoryId === undefined && row.category === undefined ? undefined : findCategory(row)
+  return missingCategory === undefined ? undefined : findCategory({ category: missingCategory })
 }
 
 function isUnchanged(stored: StockedPet, pet: PetUpsert): boolean {

@@ -102,9 +102,6 @@ export async function importFiles(
 ): Promise<readonly ImportReport[]> {
   await requireNewKey(parts.store, request)
   const prepared: PreparedImport[] = []
-  if (request.preset !== undefined && request.files.some(({ kind }) => kind !== 'pets')) {
-    throw new BadFile(`${request.preset} is a preset for a file of pets`)
-  }
   const defaultCategory = request.preset && PRESET_CATEGORY
   let categories: PlanOptions['categories']
   for (const file of request.files) {
@@ -154,6 +151,9 @@ async function prepareRows<Value extends object>(
     options: PlanOptions,
   ) => Promise<ImportPlan>,
 ): Promise<PreparedImport> {
+  if (options.preset !== undefined && kind !== 'pets') {
+    throw new BadFile(`${options.preset} is a preset for a file of pets`)
+  }
   const { rows, refused, ignoredColumns } = await stageRows(text, options, rowKind)
   const plan = await planRows(rows, store, options)
   const allRefused = [...refused, ...plan.refused]
