@@ -369,6 +369,7 @@ class ImportsMethods(Resource):
         kind: Optional[types.ImportKind] = None,
         dry_run: Optional[bool] = None,
         map: Optional[str] = None,
+        preset: Optional[Literal["shopify", "square"]] = None,
         locale: Optional[Literal["en", "de"]] = None,
         encoding: Optional[Literal["utf8", "latin1"]] = None,
         **options: Unpack[WriteOptions],
@@ -383,7 +384,7 @@ class ImportsMethods(Resource):
         Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused
         file changes nothing, so it is checked again. The key needs the permission `pets`.
         """
-        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
+        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "preset": preset, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
 
 
 class OrdersMethods(Resource):

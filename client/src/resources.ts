@@ -189,6 +189,8 @@ export interface ImportFileQuery {
   readonly dryRun?: boolean | undefined
   /** Columns with other names, such as `Article:name,Stock:quantity`. */
   readonly map?: string | undefined
+  /** The system that exported a file of pets. Its columns are read as its documentation names them. */
+  readonly preset?: 'shopify' | 'square' | undefined
   /** How numbers are written. Needed only if the file has numbers such as 1.200 or 1,200. */
   readonly locale?: 'en' | 'de' | undefined
   /** The encoding of the file; latin1 is Windows-1252. */
