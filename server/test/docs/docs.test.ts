@@ -7,6 +7,7 @@ const DECISIONS = 'docs/decisions'
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...['client/README.md', 'client-python/README.md', 'mcp/README.md', 'wire/README.md', 'bench/README.md'],
+  'examples/README.md',
   ...markdownIn('docs'),
   ...markdownIn(DECISIONS),
 ]
