@@ -168,7 +168,7 @@ function checkDeadline(deadline: number): void {
   if (performance.now() < deadline) return
   throw new ServiceError(
     'invalid_request',
-    'the search takes too long; narrow it with more or longer words in q, or with categoryId, status, low or below',
+    'the search takes too long; narrow it with more or longer words in q, or with other parameters',
   )
 }
 
