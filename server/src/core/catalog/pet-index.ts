@@ -116,7 +116,9 @@ export class PetIndex {
   }
 
   #matcher({ search, barcodeOwner }: IndexQuery): (pet: IndexedPet) => boolean {
-    const { status, isLow, categoryId, below = Number.POSITIVE_INFINITY, text } = search
+    const { order: _, status, isLow, categoryId, below = Number.POSITIVE_INFINITY, text, ...others } = search
+    // A condition that is missing below does not compile.
+    others satisfies Readonly<Record<string, never>>
     const hasText = text !== undefined
     const hasWords = wordMatcher(text?.words ?? [])
     const petWithId = this.#get(text?.id)

@@ -40,9 +40,9 @@ type Filters = RecordOf<typeof SEARCH_FILTERS>
 type SearchFilters = { readonly [Name in keyof Filters]-?: Filters[Name] | undefined }
 
 /** A pet must match all conditions that are set. */
-export interface InventorySearch extends SearchFilters {
-  readonly text: SearchText | undefined
-  readonly isLow: true | undefined
+export interface InventorySearch extends Partial<SearchFilters> {
+  readonly text?: SearchText | undefined
+  readonly isLow?: true | undefined
   readonly order: SearchOrder
 }
 
