@@ -1,4 +1,3 @@
-import { MAX_BODY_BYTES } from '@petstore/wire'
 import Type from 'typebox'
 import { Barcode } from '../core/catalog/catalog-fields.ts'
 import {
@@ -208,7 +207,6 @@ export const createOrder = defineOperation('POST', '/store/orders', {
   stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: MAX_BODY_BYTES,
   body: NewOrder,
   parseBody: parseNewOrder,
   success: { status: 201, hasETag: true, description: 'The order.', schema: Order },
@@ -257,7 +255,6 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
   stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,
-  maxBodyBytes: MAX_BODY_BYTES,
   params: { orderId: Int64('The order to update.') },
   body: OrderUpdate,
   parseBody: parseOrderUpdate,

@@ -336,7 +336,7 @@ const ordersUpgrade = (terms: TableTerms) => {
   DELETE FROM idempotency WHERE replace(answer, '"body":"{\\"orders\\":', '') <> answer;
   UPDATE idempotency SET answer = CAST(${json.object}(
       'status', CAST(${json.of('answer')} ->> 'status' AS ${integer}), 'headers', ${json.of('answer')} -> 'headers',
-      'orderId', ${body} ->> 'id'
+      'orderId', CAST(${body} ->> 'id' AS ${text})
     ) AS ${text})
   WHERE replace(answer, '"body":"{\\"id\\":', '') <> answer AND replace(answer, '\\"complete\\":', '') <> answer;
   UPDATE webhook_attempts SET response = '' WHERE type LIKE 'order.%';

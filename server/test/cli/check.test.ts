@@ -1,20 +1,19 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PLAN_LIMITS, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { operatorOf } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand } from './run-command.ts'
 
 let cwd: string
 let path: string
 beforeEach(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-check-'))
+  cwd = temporaryFolder()
   path = join(cwd, 'data', 'petstore.db')
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const check = (env: Record<string, string> = {}) => runCommand(['check'], { cwd, env })
 const makeDatabase = async () => {
@@ -103,14 +102,23 @@ describe('petstore check', () => {
       INSERT INTO categories (id, name) VALUES (1, 'Dogs');
       INSERT INTO pets (id, name, words, category_id) VALUES (1, 'a', 'a', 1), (2, 'b', 'b', 1);
       INSERT INTO stock (pet_id, quantity, status, reserved) VALUES (1, 5, 'sold', 3), (2, 5, 'sold', 0);
-      INSERT INTO orders (id, pet_id, quantity, state, created_at)
-        VALUES (1, 1, 3, 'open', 1), (2, 1, 9, 'complete', 1), (3, 2, 9, 'cancelled', 1), (4, 9, 9, 'complete', 1);
+      INSERT INTO orders (id, state, created_at)
+        VALUES (1, 'open', 1), (2, 'complete', 1), (3, 'cancelled', 1), (4, 'complete', 1);
+      INSERT INTO order_lines (order_id, pet_id, quantity, state)
+        VALUES (1, 1, 3, 'open'), (2, 1, 9, 'complete'), (2, 2, 9, 'complete'), (3, 2, 9, 'cancelled'), (4, 9, 9, 'complete');
     `)
     expect((await check()).exitCode).toBe(0)
-    change("UPDATE stock SET reserved = 2 WHERE pet_id = 1; UPDATE orders SET state = 'open' WHERE id = 4")
+    change(`
+      UPDATE stock SET reserved = 2 WHERE pet_id = 1;
+      UPDATE order_lines SET state = 'open' WHERE order_id = 4;
+      UPDATE orders SET state = 'open' WHERE id = 4;
+      DELETE FROM order_lines WHERE order_id = 3;
+      UPDATE order_lines SET hold_until = 5 WHERE pet_id = 2;
+    `)
     const { exitCode, stdout } = await check()
     expect(exitCode).toBe(1)
-    expect(stdout).toContain('pets whose reserved units differ from their open orders: 1')
+    expect(stdout).toContain('pets whose reserved units differ from the lines of their open orders: 1')
     expect(stdout).toContain('open orders for pets that have no stock entry: 1 (4)')
+    expect(stdout).toContain('orders whose lines are missing or in another state: 2 (2, 3)')
   })
 })

@@ -77,12 +77,15 @@ describe('petstore import', () => {
   })
 
   test('imports orders from standard input', async () => {
-    const orders =
-      'id,petId,quantity,shipDate,complete,customer,note\n1,2,3,2026-09-01T12:00:00+02:00,true,Anna,\n'
-    const made = await petstore(['import', 'orders', '-'], { cwd, stdin: orders })
-    expect([made.exitCode, made.stdout]).toEqual([0, expect.stringContaining('1 order added')])
+    const header =
+      'id,petId,quantity,complete,reference,shipDate,customer,note,metadata,createdAt,expiresAt,closedAt'
+    const details =
+      'true,R-1,2026-09-01T12:00:00+02:00,Anna,,,2026-08-31T10:00:00.000Z,,2026-09-01T10:00:00.000Z'
+    const orders = `${header}\n1,2,3,${details}\n1,9,1,${details}\n`
+    const imported = await petstore(['import', 'orders', '-'], { cwd, stdin: orders })
+    expect([imported.exitCode, imported.stdout]).toEqual([0, expect.stringContaining('2 order lines added')])
     expect((await run('export', '--orders')).stdout).toBe(
-      orders.replace('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
+      orders.replaceAll('2026-09-01T12:00:00+02:00', '2026-09-01T10:00:00.000Z'),
     )
   })
 
@@ -131,6 +134,26 @@ describe('petstore import', () => {
     expect([wrong.exitCode, wrong.stderr]).toEqual([
       2,
       expect.stringContaining('--map: a mapping must be like'),
+    ])
+  })
+
+  test('--preset reads the export of another shop, again without a change, and gives new pets a category', async () => {
+    const header = 'Handle,Title,Option1 Name,Option1 Value,SKU,Location,On hand (current),On hand (new)\n'
+    const rows = 'collar,Collar,Size,M,COL-M,Shop,12,\ncollar,Collar,Size,M,COL-M,Store room,30,\n'
+    const shop = file(header + rows, 'inventory.csv')
+    const first = await run('import', 'pets', shop, '--preset', 'shopify')
+    expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining('1 pet added, 0 changed')])
+    expect((await run('export')).stdout).toContain('1,"Collar, M",1,available,42,COL-M,,,Uncategorized\n')
+    await run('import', 'categories', file('id,name\n2,Walks\n', 'categories.csv'))
+    await run('import', 'pets', file('petId,categoryId\n1,2\n'))
+    const second = await run('import', 'pets', shop, '--preset', 'shopify')
+    expect(second.stdout).toContain('0 pets added, 0 changed, 1 unchanged')
+    const oversold = file(header + rows.replace(',30,', ',-30,'), 'oversold.csv')
+    expect((await run('import', 'pets', oversold, '--preset', 'shopify')).stderr).toContain('got "-18"')
+    const orders = await run('import', 'orders', shop, '--preset', 'shopify')
+    expect([orders.exitCode, orders.stderr]).toEqual([
+      1,
+      'petstore: inventory.csv: shopify is a preset for a file of pets; nothing was changed\n',
     ])
   })
 

@@ -1,6 +1,14 @@
 import type { QuantityChange } from './event-log.ts'
 import type { Network, Outcome, SentRequest } from './network.ts'
-import { type Operation, requestOf, verdictOf, type Wish, type WishOf, type WishType } from './operations.ts'
+import {
+  type Operation,
+  type OrderLine,
+  requestOf,
+  verdictOf,
+  type Wish,
+  type WishOf,
+  type WishType,
+} from './operations.ts'
 import type { Random } from './random.ts'
 import type { VirtualTime } from './virtual-time.ts'
 
@@ -215,13 +223,15 @@ export class Callers {
         const lowStockAt = random.chance(0.3) ? null : random.integer(0, 5)
         return { type, categoryId: MOVED_CATEGORY, name: `Category${++this.#numbers}`, lowStockAt }
       }
-      case 'change_order':
+      case 'change_order': {
+        if (orders.length === 0) return this.#order()
+        const lines = random.chance(0.5) ? { lines: this.#orderLines() } : {}
+        return { type, orderId: random.pick(orders), tag: `Order${++this.#numbers}`, ...lines }
+      }
       case 'complete':
       case 'cancel':
-      case 'read_order': {
-        if (orders.length === 0) return this.#order()
-        return { type, orderId: random.pick(orders), customer: `Customer${++this.#numbers}` }
-      }
+      case 'read_order':
+        return orders.length === 0 ? this.#order() : { type, orderId: random.pick(orders) }
       case 'remove_pet':
         return this.#removal()
       case 'search':
@@ -266,15 +276,15 @@ export class Callers {
 
   #order(): Wish {
     const { random } = this.#parts
-    const petId = random.pick([...SCARCE_PETS, ...this.#newPets])
     const hold = random.chance(0.3) ? { holdSeconds: random.integer(1, 3) } : {}
-    return {
-      type: 'order',
-      petId,
-      quantity: random.integer(1, 3),
-      customer: `Customer${++this.#numbers}`,
-      ...hold,
-    }
+    return { type: 'order', lines: this.#orderLines(), tag: `Order${++this.#numbers}`, ...hold }
+  }
+
+  #orderLines(): OrderLine[] {
+    const { random } = this.#parts
+    const pets = [...SCARCE_PETS, ...this.#newPets]
+    const petIds = new Set(Array.from({ length: random.integer(1, 3) }, () => random.pick(pets)))
+    return [...petIds].map((petId) => ({ petId, quantity: random.integer(1, 3) }))
   }
 
   /** Nobody else removes the same pet, so that its removal comes from one operation. */

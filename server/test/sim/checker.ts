@@ -1,9 +1,11 @@
-import { orderAt } from '../../src/core/orders/order.ts'
+import { stateRules } from '../../src/core/orders/order.ts'
+import type { OrderEvent } from '../../src/core/stock/stock-event.ts'
 import { type EventLog, tagOfWish } from './event-log.ts'
 import {
   type Answered,
   type Attempt,
   type Operation,
+  type OrderLine,
   type Verdict,
   verdictOf,
   type Wish,
@@ -146,11 +148,15 @@ class Check {
     }
   }
 
-  /** A repeated request gets the same answer. */
+  /** A repeated request gets the same answer. That of an order has the order as it is then. */
   #checkRepeats(operation: Operation, verdicts: readonly Verdict[]): void {
     const final = operation.attempts.flatMap(({ outcome }, index) => {
       const isFinal = verdicts[index] === 'made' || verdicts[index] === 'refused'
-      return isFinal && outcome?.type === 'answered' ? [`${outcome.status} ${outcome.body}`] : []
+      if (!isFinal || outcome?.type !== 'answered') return []
+      const isOrder = outcome.status < 300 && ORDER_WISHES.includes(operation.wish.type)
+      return [
+        `${outcome.status} ${isOrder && outcome.body !== '' ? JSON.parse(outcome.body).id : outcome.body}`,
+      ]
     })
     const [first] = final
     const other = final.find((text) => text !== first)
@@ -167,7 +173,8 @@ class Check {
       const operations = operationsByTag.get(tag)
       const [operation] = operations ?? []
       if (operation === undefined) this.#violations.push(`${tag} is in the log and was never sent`)
-      else if (indexes.length > eventCountOf(operation.wish)) this.#complain(operation, 'was made twice')
+      else if (indexes.length > eventCountOf(operation.wish, this.#log))
+        this.#complain(operation, 'was made twice')
     }
   }
 
@@ -175,6 +182,8 @@ class Check {
     this.#violations.push(`operation ${number} ${JSON.stringify(wish)} ${problem}`)
   }
 }
+
+const ORDER_WISHES: readonly Wish['type'][] = ['order', 'change_order', 'complete']
 
 interface AnsweredAttempt {
   readonly operation: Operation
@@ -215,13 +224,13 @@ function wallTimesOf(attempts: readonly Attempt[]): WallTimes {
   return { earliest: Math.min(...times), latest: Math.max(...times) }
 }
 
-function eventCountOf(wish: Wish): number {
+function eventCountOf(wish: Wish, log: EventLog): number {
   switch (wish.type) {
     case 'adjust':
       return wish.changes.length
-    // The units leave the stock, and the order is completed.
+    // The units of each line leave the stock, and the order is completed.
     case 'complete':
-      return 2
+      return 1 + (log.orderAt(wish.orderId, log.end)?.lines.length ?? 0)
     default:
       return 1
   }
@@ -254,14 +263,22 @@ function describesEffect(
       })
       return isDone ? undefined : `is in the log with other quantities than in ${answer.body}`
     }
-    case 'order': {
+    case 'order':
+    case 'change_order': {
       const order = log.orderAt(body.id, index + 1)
-      const isSame = order?.customer === wish.customer && order.quantity === wish.quantity
-      return isSame ? undefined : `was answered with ${answer.body}`
+      const hasLines = wish.lines === undefined || textOf(order?.lines ?? []) === textOf(wish.lines)
+      return hasLines ? undefined : `was answered with ${answer.body}`
     }
     default:
       return undefined
   }
+}
+
+function textOf(lines: readonly (OrderLine | OrderEvent['lines'][number])[]): string {
+  return lines
+    .map(({ petId, quantity }) => `${quantity} of ${petId}`)
+    .toSorted()
+    .join()
 }
 
 function tagOf(quantity: number | undefined): string {
@@ -306,25 +323,26 @@ function isRight(moment: Moment, wish: Wish): boolean {
       return status === 412 && wish.ifMatch !== tagOf(log.petAt(wish.petId, position)?.quantity)
     case 'adjust':
       return isRefusedRightly(moment, wish)
-    case 'order': {
-      const pet = log.petAt(wish.petId, position)
-      if (status === 404 || pet === undefined) return status === 404 && pet === undefined
-      return (
-        detail.available < wish.quantity && isReserved(moment, wish.petId, pet.quantity - detail.available)
-      )
-    }
+    case 'order':
+      return body.details.every((line: RefusedLine) => lacksStock(moment, line, wish.lines))
     case 'complete':
     case 'cancel': {
       const states = statesOf(moment, wish.orderId)
       if (status === 200) return states.includes('complete')
       if (status === 204) return states.includes('cancelled') || states.includes('expired')
       if (detail.code === 'order_closed') return states.includes(detail.state)
-      const order = log.orderAt(wish.orderId, position)
-      const quantity = log.petAt(Number(order?.petId), position)?.quantity
-      return order !== undefined && quantity === detail.available && order.quantity > detail.available
+      const lines = log.orderAt(wish.orderId, position)?.lines
+      return body.details.every(({ petId, available = 0 }: RefusedLine) => {
+        const line = lines?.find((each) => Number(each.petId) === petId)
+        const quantity = log.petAt(petId ?? 0, position)?.quantity
+        return line !== undefined && quantity === available && line.quantity > available
+      })
     }
-    case 'change_order':
-      return detail.code === 'order_closed' && statesOf(moment, wish.orderId).includes(detail.state)
+    case 'change_order': {
+      if (detail.code === 'order_closed') return statesOf(moment, wish.orderId).includes(detail.state)
+      const earlier = log.orderAt(wish.orderId, position)?.lines ?? []
+      return body.details.every((line: RefusedLine) => lacksStock(moment, line, wish.lines, earlier))
+    }
     case 'rename_pet':
       return status === 404 && log.petAt(wish.petId, position) === undefined
     case 'remove_pet': {
@@ -358,8 +376,23 @@ function isRefusedRightly(moment: Moment, { changes, keepReserved }: WishOf<'adj
   })
 }
 
+/** Whether the line of an order names an unknown pet, or more additional units than were available. */
+function lacksStock(
+  moment: Moment,
+  { index, code, available = 0 }: RefusedLine,
+  lines: readonly OrderLine[] = [],
+  earlier: OrderEvent['lines'] = [],
+): boolean {
+  const { petId, quantity } = lines[index] ?? { petId: 0, quantity: 0 }
+  const pet = moment.log.petAt(petId, moment.position)
+  if (code === 'not_found' || pet === undefined) return code === 'not_found' && pet === undefined
+  const reserved = earlier.find((line) => Number(line.petId) === petId)?.quantity ?? 0
+  return available < quantity - reserved && isReserved(moment, petId, pet.quantity - available)
+}
+
 interface RefusedLine {
   readonly index: number
+  readonly petId?: number
   readonly code: string
   readonly message: string
   readonly available?: number
@@ -373,14 +406,19 @@ function isReserved(moment: Moment, petId: number, units: number): boolean {
 /** The units that open orders reserve. A hold reserves nothing from the time at which it expires. */
 function reservedUnits({ log, position, wall }: Moment, petId: number) {
   const orders = log.openOrdersAt(petId, position)
-  const sumAt = (now: number) =>
-    orders.reduce((sum, order) => sum + (orderAt(order, now).state === 'open' ? order.quantity : 0), 0)
+  const sumAt = (now: number) => {
+    let units = 0
+    for (const { orderId, lines } of orders) {
+      const state = log.orderStateAt(Number(orderId), position, now)
+      if (state === undefined || !stateRules(state).reserves) continue
+      units += lines.find((line) => Number(line.petId) === petId)?.quantity ?? 0
+    }
+    return units
+  }
   return { least: sumAt(wall.latest), most: sumAt(wall.earliest) }
 }
 
 /** The states that the order may have: one, unless it expires just then. */
 function statesOf({ log, position, wall }: Moment, orderId: number): (string | undefined)[] {
-  const order = log.orderAt(orderId, position)
-  if (order === undefined) return [undefined]
-  return [orderAt(order, wall.earliest).state, orderAt(order, wall.latest).state]
+  return [wall.earliest, wall.latest].map((now) => log.orderStateAt(orderId, position, now))
 }

@@ -1,7 +1,7 @@
-import type { Order } from '../../src/core/orders/order.ts'
-import type { StockEvent } from '../../src/core/stock/stock-event.ts'
+import { EXPIRED_STATE, type OrderState, stateRules } from '../../src/core/orders/order.ts'
+import type { OrderEvent, StockEvent } from '../../src/core/stock/stock-event.ts'
 import { LowStockModel } from '../support/low-stock-model.ts'
-import { Playback } from '../support/oversell-check.ts'
+import { contradictions } from '../support/oversell-check.ts'
 import type { Wish } from './operations.ts'
 
 export interface PetState {
@@ -52,15 +52,18 @@ class Timeline<Value> {
 export class EventLog {
   readonly events: readonly StockEvent[]
   readonly #pets = new Map<number, Timeline<PetState | undefined>>()
-  readonly #orders = new Map<number, Timeline<Order>>()
+  readonly #orders = new Map<number, Timeline<OrderEvent>>()
   readonly #ordersByPet = new Map<number, Set<number>>()
   /** By pet; the changes of all pets together have the key `undefined`. */
   readonly #changes = new Map<number | undefined, Timeline<QuantityChange>>()
   readonly #indexesByTag = new Map<string, number[]>()
+  readonly #expiries: ReadonlyMap<number, number>
   #latestTime = 0
 
-  constructor(events: readonly StockEvent[]) {
+  /** `expiries` are the ends of the holds, which events do not tell. */
+  constructor(events: readonly StockEvent[], expiries: ReadonlyMap<number, number> = new Map()) {
     this.events = events
+    this.#expiries = expiries
     for (const [index, event] of events.entries()) {
       const tag = tagOfEvent(event)
       if (tag !== undefined) addTo(this.#indexesByTag, tag, index)
@@ -81,8 +84,17 @@ export class EventLog {
     return this.#pets.get(petId)?.at(position)
   }
 
-  orderAt(orderId: number, position: number): Order | undefined {
+  orderAt(orderId: number, position: number): OrderEvent | undefined {
     return this.#orders.get(orderId)?.at(position)
+  }
+
+  /** The state that the order has at this time, even if its expiry is not in the log yet. */
+  orderStateAt(orderId: number, position: number, now: number): OrderState | undefined {
+    const order = this.orderAt(orderId, position)
+    const expiresAt = this.#expiries.get(orderId) ?? Number.POSITIVE_INFINITY
+    return order !== undefined && stateRules(order.state).reserves && expiresAt <= now
+      ? EXPIRED_STATE
+      : order?.state
   }
 
   latestChangeAt(petId: number | undefined, position: number): QuantityChange | undefined {
@@ -93,10 +105,11 @@ export class EventLog {
     return this.#changes.get(petId)?.all ?? []
   }
 
-  openOrdersAt(petId: number, position: number): Order[] {
+  /** Orders that had a line of this pet at some time, and are open. */
+  openOrdersAt(petId: number, position: number): OrderEvent[] {
     return [...(this.#ordersByPet.get(petId) ?? [])].flatMap((orderId) => {
       const order = this.orderAt(orderId, position)
-      return order?.state === 'open' ? [order] : []
+      return order !== undefined && stateRules(order.state).reserves ? [order] : []
     })
   }
 
@@ -128,7 +141,7 @@ export class EventLog {
       if (event.kind === 'pet' && event.change === 'created') quantities.set(event.petId, event.quantity)
     }
     const sales = this.events.filter(({ kind }) => kind === 'change' || kind === 'order')
-    return [...new Playback(quantities).play(sales), ...lowStock.finish()]
+    return [...contradictions(sales, quantities), ...lowStock.finish()]
   }
 
   #apply(event: StockEvent, position: number): void {
@@ -145,11 +158,12 @@ export class EventLog {
         break
       }
       case 'order': {
-        const { order } = event
-        timelineOf(this.#orders, Number(order.id)).set(position, order)
-        const petId = Number(order.petId)
-        const orders = this.#ordersByPet.get(petId) ?? new Set()
-        this.#ordersByPet.set(petId, orders.add(Number(order.id)))
+        const orderId = Number(event.orderId)
+        timelineOf(this.#orders, orderId).set(position, event)
+        for (const petId of event.lines.map((line) => Number(line.petId))) {
+          const orders = this.#ordersByPet.get(petId) ?? new Set()
+          this.#ordersByPet.set(petId, orders.add(orderId))
+        }
         break
       }
     }
@@ -197,9 +211,9 @@ function tagOfEvent(event: StockEvent): string | undefined {
       return reason === 'sold' ? reference.replace('order', 'completed') : reference
     }
     case 'order': {
-      const { change, order } = event
+      const { change, orderId, metadata = '{}' } = event
       if (change === 'expired') return undefined
-      return change === 'created' || change === 'changed' ? `${order.customer}` : `${change} ${order.id}`
+      return change === 'created' || change === 'changed' ? JSON.parse(metadata).tag : `${change} ${orderId}`
     }
     case 'pet':
     case 'category':
@@ -222,7 +236,7 @@ export function tagOfWish(wish: Wish): string | undefined {
       return wish.reference
     case 'order':
     case 'change_order':
-      return wish.customer
+      return wish.tag
     case 'complete':
       return `completed ${wish.orderId}`
     case 'cancel':

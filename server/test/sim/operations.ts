@@ -7,13 +7,18 @@ interface AdjustmentChange {
   readonly expected?: number
 }
 
-/** What each kind of operation asks for. Names, references and customers are unique, so that an event names its operation. */
+export interface OrderLine {
+  readonly petId: number
+  readonly quantity: number
+}
+
+/** What each kind of operation asks for. Names, references and tags are unique, so that an event names its operation. */
 interface WriteFields {
   /** The quantity is unique for the pet. */
   set: { petId: number; quantity: number; ifMatch?: string }
   adjust: { reference: string; keepReserved: boolean; changes: readonly AdjustmentChange[] }
-  order: { petId: number; quantity: number; customer: string; holdSeconds?: number }
-  change_order: { orderId: number; customer: string }
+  order: { lines: readonly OrderLine[]; tag: string; holdSeconds?: number }
+  change_order: { orderId: number; tag: string; lines?: readonly OrderLine[] }
   complete: { orderId: number }
   cancel: { orderId: number }
   create_pet: { petId: number; name: string; quantity: number; lowStockAt?: number }
@@ -93,11 +98,13 @@ export function requestOf(wish: Wish): SentRequest {
       return send('POST', '/inventory/adjustments', { reason: 'corrected', ...body })
     }
     case 'order': {
-      const { type: _, ...body } = wish
-      return send('POST', '/store/orders', body)
+      const { type: _, tag, ...body } = wish
+      return send('POST', '/store/orders', { ...body, metadata: { tag } })
     }
-    case 'change_order':
-      return send('PATCH', `/store/orders/${wish.orderId}`, { customer: wish.customer })
+    case 'change_order': {
+      const { type: _, orderId, tag, ...body } = wish
+      return send('PATCH', `/store/orders/${orderId}`, { ...body, metadata: { tag } })
+    }
     case 'complete':
       return send('PATCH', `/store/orders/${wish.orderId}`, { complete: true })
     case 'cancel':

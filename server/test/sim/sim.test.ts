@@ -44,7 +44,8 @@ test.each<[string, StockEvent['kind'], FalsifyEvent]>([
 })
 
 function withMoreUnits(event: StockEvent): StockEvent {
-  return event.kind === 'order' ? { ...event, order: { ...event.order, quantity: 99 } } : event
+  if (event.kind !== 'order') return event
+  return { ...event, lines: event.lines.map((line) => ({ ...line, quantity: 99 })) }
 }
 
 test('one seed gives one run', () => {

@@ -1,3 +1,4 @@
+import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import { fromCursor } from '../../src/core/stock/log-cursor.ts'
 import { petIdOf, type StockEvent } from '../../src/core/stock/stock-event.ts'
 import { webhookKindOf } from '../../src/core/webhooks/webhook.ts'
@@ -215,7 +216,7 @@ class World {
     const { store } = this.#machine
     if (store === undefined) return
     this.#awaitArrivals(this.#readLog(store))
-    this.#check(this.#readLog(store))
+    this.#check(this.#readLog(store), this.#readExpiries(store))
     this.#await(
       'looking for damage',
       store.findDamage().then((damage) => {
@@ -231,6 +232,20 @@ class World {
     })
     this.#await('reading the log', reading)
     return events
+  }
+
+  /** The end of each hold, which no operation changes. */
+  #readExpiries(store: Store): ReadonlyMap<number, number> {
+    const expiries = new Map<number, number>()
+    const readAll = async () => {
+      for (const state of ORDER_STATES) {
+        for (const { id, expiresAt } of await store.listOrders({ state }, 100_000)) {
+          if (expiresAt !== undefined) expiries.set(Number(id), expiresAt)
+        }
+      }
+    }
+    this.#await('reading the orders', readAll())
+    return expiries
   }
 
   /** Waits until every reader and receiver has these events. */
@@ -254,7 +269,7 @@ class World {
     this.#violations.push(`${missing.size} webhook events have not arrived, such as ${[...missing][0]}`)
   }
 
-  #check(events: readonly StockEvent[]): void {
+  #check(events: readonly StockEvent[], expiries: ReadonlyMap<number, number>): void {
     const indexes = new Map(events.map(({ cursor }, index) => [cursor, index]))
     const expected = events.map((event) => `${event.kind} ${event.cursor} ${toJson(eventBody(event))}`)
     for (const reader of this.#readers) {
@@ -270,7 +285,7 @@ class World {
     const { operations } = this.#callers
     const { firstEvents: begin } = this.#fixture
     const witnessed = { operations, seenEvents, restarts: this.#restarts, begin }
-    this.#violations.push(...violationsOf(witnessed, new EventLog(this.#falsify(events))))
+    this.#violations.push(...violationsOf(witnessed, new EventLog(this.#falsify(events), expiries)))
     this.#checkHistories(new EventLog(events))
     this.#violations.push(...this.#limitedCaller.violations)
     Object.assign(this.#counts, this.#limitedCaller.counts)

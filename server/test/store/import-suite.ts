@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { fileText } from '../../src/core/transfer/files.ts'
-import { type ImportReport, type ImportRequest, KeyUsed } from '../../src/core/transfer/import.ts'
+import { csvText } from '../../src/core/transfer/files.ts'
+import {
+  type ImportedFile,
+  type ImportReport,
+  type ImportRequest,
+  KeyUsed,
+} from '../../src/core/transfer/import.ts'
 import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../src/core/transfer/rows.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { exportedRows } from '../support/exported-rows.ts'
 import { importText } from '../support/import-text.ts'
-import { createOrder, orderIn } from '../support/orders.ts'
+import { createOrder, createOrderWith, orderCommand, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import { analyze, type StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
@@ -35,26 +41,22 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    const imported = (lines: readonly string[], options: Partial<ImportRequest> = {}) =>
-      importText(store, options.kind ?? 'pets', lines.join('\n'), options)
+    const imported = (
+      lines: readonly string[],
+      { kind = 'pets', ...options }: Partial<ImportRequest & ImportedFile> = {},
+    ) => importText(store, kind, lines.join('\n'), options)
     const refusedLines = async (importing: Promise<ImportReport>) => {
       const error: unknown = await importing.catch((thrown: unknown) => thrown)
       return (error as { refused: { line: number; reason: string }[] }).refused.map(
         ({ line, reason }) => [line, reason] as const,
       )
     }
-    async function all<Value>(batches: AsyncIterable<readonly Value[]>): Promise<Value[]> {
-      return (await Array.fromAsync(batches)).flat()
-    }
-    const pets = async () => (await all(store.exportPets())).map(({ category: _, ...row }) => row)
-    const exports = async () =>
-      Promise.all(
-        [
-          fileText(store.exportCategories(), CATEGORY_ROW_KIND),
-          fileText(store.exportPets(), PET_ROW_KIND),
-          fileText(store.exportOrders(), ORDER_ROW_KIND),
-        ].map(async (text) => (await Array.fromAsync(text)).join('')),
-      )
+    const pets = async () => (await exportedRows(store, 'pets')).map(({ category: _, ...row }) => row)
+    const exports = async () => [
+      csvText(await exportedRows(store, 'categories'), CATEGORY_ROW_KIND),
+      csvText(await exportedRows(store, 'pets'), PET_ROW_KIND),
+      csvText(await exportedRows(store, 'orders'), ORDER_ROW_KIND),
+    ]
 
     test('adds new pets, changes those that differ, and logs the changes', async () => {
       await addPets(store, [pet(1n, { barcode: 'A' }), pet(2n), pet(3n)])
@@ -109,7 +111,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         { ...pet(8n, { name: 'New', barcode: '99', quantity: 2 }), categoryId: 2n },
         { ...pet(9n, { name: 'Bare', quantity: 1 }), categoryId: 2n },
       ])
-      expect((await all(store.exportCategories())).map((category) => category.name)).toEqual([
+      expect((await exportedRows(store, 'categories')).map((category) => category.name)).toEqual([
         'Category 1',
         'Fish',
       ])
@@ -202,7 +204,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         kind: 'categories',
       })
       expect(report).toMatchObject({ added: 1, changed: 2, unchanged: 0 })
-      expect(await all(store.exportCategories())).toEqual([
+      expect(await exportedRows(store, 'categories')).toEqual([
         { id: 1n, name: 'Dogs', lowStockAt: 5 },
         { id: 2n, name: 'category 2' },
         { id: 3n, name: 'Birds', lowStockAt: 3 },
@@ -235,18 +237,72 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       expect(orderIn(created).id).toBeGreaterThan(12n)
     })
 
+    test('rows with one id are the lines of an order, wherever they stand, and replace its lines', async () => {
+      await addPets(store, [pet(1n), pet(2n), pet(3n)])
+      const orders = (...lines: string[]) =>
+        imported(['id,petId,quantity,complete', ...lines], { kind: 'orders' })
+      const reserved = async () =>
+        (await store.listAvailability([1n, 2n, 3n])).map(({ reserved: units }) => units)
+      expect(await orders('7,2,1,false', '8,3,5,false', '7,1,2,false')).toMatchObject({ rows: 3, added: 3 })
+      expect([await store.findOrder(7n), await reserved()]).toMatchObject([
+        { lines: [{ petId: 1n, quantity: 2 }, { petId: 2n }] },
+        [2, 1, 5],
+      ])
+      expect(await orders('8,1,3,false', '7,1,2,false', '7,2,1,false')).toMatchObject({
+        changed: 1,
+        unchanged: 2,
+      })
+      expect(await reserved()).toEqual([5, 1, 0])
+      expect(await refusedLines(orders('7,1,2,true', '7,3,1,true'))).toEqual([
+        [
+          2,
+          expect.stringContaining(
+            'order 7 has 2 of pet 1, 1 of pet 2; a complete order must have the same lines',
+          ),
+        ],
+      ])
+      expect(await orders('7,1,2,true', '7,2,1,true')).toMatchObject({ changed: 2 })
+      expect((await stockOf(store)).map(({ quantity }) => quantity)).toEqual([3, 4, 5])
+    })
+
+    test('an order whose rows contradict each other is refused, with all others', async () => {
+      await addPets(store, [pet(1n), pet(2n)])
+      const hundred = Array.from({ length: 101 }, (_, index) => `9,${index},1,true,Ben`)
+      const rows = ['7,1,1,false,Ada', '7,2,1,false,Ben', '8,1,1,true,', '8,1,2,true,', ...hundred]
+      const lines = ['id,petId,quantity,complete,customer', ...rows]
+      expect(await refusedLines(imported(lines, { kind: 'orders' }))).toEqual([
+        [3, 'customer of order 7 differs from line 2; all rows of an order have the same'],
+        [5, 'order 8 with pet 1 is already on line 4'],
+        [106, 'order 9 has more than 100 lines'],
+      ])
+      expect(await store.listOrders({}, 9)).toEqual([])
+    })
+
     test('an export imported into an empty store and exported again is identical', async () => {
       await addPets(store, [
         pet(LOWEST, { name: '=1+1', barcode: '00012', lowStockAt: 0 }),
         pet(1n, { name: 'a; "b", c', status: 'sold' }),
+        pet(2n),
         pet(HIGHEST, { categoryId: LOWEST, quantity: Number.MAX_SAFE_INTEGER }),
       ])
-      await imported(
-        ['id,petId,quantity,complete,customer,note', '3,1,2,false,Zoë,"a\nb"', '9,404,1,true,,'],
-        {
-          kind: 'orders',
-        },
-      )
+      await imported(['id,petId,quantity,complete', '9,404,1,true', '9,1,2,true'], { kind: 'orders' })
+      const details = {
+        customer: 'Zoë',
+        note: 'a\nb',
+        reference: '=1+1',
+        metadata: '{"a":"b, c"}',
+        shipDate: 5,
+      }
+      const held = { ...details, holdSeconds: 86_400 }
+      const [sold, cancelled] = await store.changeStock([
+        createOrderWith(details, [2n, 1], [1n, 2]),
+        createOrder([2n, 1]),
+        createOrderWith(held, [HIGHEST, 7], [1n, 1], [2n, 1]),
+      ])
+      await store.changeStock([
+        orderCommand('complete_order', orderIn(sold)),
+        orderCommand('cancel_order', orderIn(cancelled)),
+      ])
       const files = await exports()
       await store.close()
       await underTest.discard()
@@ -261,7 +317,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const idempotency = {
         key: 'k',
         fingerprint: 'f',
-        answer: ({ added }: ImportReport) => `${added} added`,
+        answer: ([report]: readonly ImportReport[]) => `${report?.added} added`,
       }
       const results = await Promise.all(
         Array.from({ length: 4 }, () =>
@@ -299,6 +355,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const [first, ...others] = (await stockOf(store)).map(({ quantity }) => quantity)
       expect(first).toBe(5 + sold)
       expect(new Set(others)).toEqual(new Set([7]))
+      await analyze(underTest)
       expect(await store.findDamage()).toEqual([])
     })
   })

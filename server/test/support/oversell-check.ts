@@ -45,6 +45,8 @@ function playOrder(
   if (change === 'created' && known !== undefined) return [`order ${orderId} is created twice`]
   if (change !== 'created' && known?.state !== 'open')
     return [`order ${orderId} is ${change}, but was ${known?.state}`]
+  if (known !== undefined && change !== 'changed' && unitsText(known) !== unitsText(event))
+    return [`order ${orderId} had ${unitsText(known)}, and is ${change} with ${unitsText(event)}`]
   const before = unitsReservedBy(known)
   const after = unitsReservedBy(event)
   const problems: string[] = []
@@ -82,6 +84,10 @@ function playChange(shelf: Shelf, { before, after, reason, reference }: Quantity
   if (sold !== undefined) return `${sold.reference} was sold and never completed`
   if (reason === 'sold') shelf.sold = { reference, units: before - after }
   return undefined
+}
+
+function unitsText({ lines }: OrderEvent): string {
+  return lines.map(({ petId, quantity }) => `${quantity} of pet ${petId}`).join()
 }
 
 function unitsReservedBy(event: OrderEvent | undefined): ReadonlyMap<bigint, number> {

@@ -25,6 +25,7 @@ export function importMethods(
         await session.run('PRAGMA wal_autocheckpoint = 0')
         const decideAndWrite = commandDecider(session, clock)
         let stepCount = 0
+        let hasErasures = false
         const result = await session.writeInTransaction(() =>
           work(async (commands) => {
             for (;;) {
@@ -33,11 +34,14 @@ export function importMethods(
               if (attempt.type === 'expired_holds') decideAndWrite([attempt.release], firstLogId)
               if (++stepCount % STEPS_PER_FLUSH === 0) await session.flushWritten()
               await new Promise((resume) => setImmediate(resume))
-              if (attempt.type === 'decided') return attempt.decision.results
+              if (attempt.type !== 'decided') continue
+              hasErasures ||= attempt.decision.orders?.hasErasures === true
+              return attempt.decision.results
             }
           }),
         )
         await session.shrinkLog()
+        if (hasErasures) connection.noteErasure()
         return result
       } finally {
         await session.close()
