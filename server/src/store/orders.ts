@@ -129,7 +129,7 @@ function pageStatement(
   { state, petId, customer, reference, since, until, after = MIN_INT64 }: OrderFilter,
   limit: number,
   clock: StoreClock,
-  { indexedBy }: Dialect,
+  { indexedBy, joinByIndex }: Dialect,
 ): Statement {
   const values: SqlValue[] = [clock.processTime(), limit]
   const parameter = (value: bigint | number | string) =>
@@ -155,7 +155,7 @@ function pageStatement(
     const source =
       pet === undefined
         ? `FROM orders ${indexedBy(orderIndex)} WHERE orders.state = '${wanted}' AND id ${isAfter}`
-        : `FROM order_lines ${indexedBy('order_lines_by_pet')} JOIN orders ON orders.id = order_lines.order_id
+        : `FROM order_lines ${indexedBy('order_lines_by_pet')} ${joinByIndex('orders', 'orders.id = order_lines.order_id')}
             WHERE order_lines.pet_id = ${pet} AND order_lines.state = '${wanted}' AND order_lines.order_id ${isAfter}`
     const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
     const all = [source, ...conditions, ...(stateRules(wanted).reserves ? [isCurrent] : [])].join(' AND ')
@@ -172,8 +172,9 @@ function pageStatement(
   const parts = (state === undefined ? LISTED_STATES : [state]).map(ordersIn)
   if (state === EXPIRED_STATE) parts.push(expiredHolds())
   const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now)
-    SELECT ${ORDER_SELECT_LIST}, ${now} AS now FROM orders
-    WHERE id IN (SELECT id FROM (${parts.join(' UNION ALL ')}) AS listed ${sortingAndLimit}) ORDER BY id`
+    SELECT ${ORDER_SELECT_LIST}, ${now} AS now
+    FROM (SELECT id AS listed_id FROM (${parts.join(' UNION ALL ')}) AS listed ${sortingAndLimit}) AS page
+    ${joinByIndex('orders', 'orders.id = page.listed_id')} ORDER BY id`
   return { text, values }
 }
 
