@@ -152,14 +152,24 @@ function pageStatement(
         ? 'orders_by_customer'
         : 'orders_by_state'
   const ordersIn = (wanted: OrderState): string => {
-    const source =
+    // Sorting by the column of the index that is read ends the reading at the limit.
+    const [id, source] =
       pet === undefined
-        ? `FROM orders ${indexedBy(orderIndex)} WHERE orders.state = '${wanted}' AND id ${isAfter}`
-        : `FROM order_lines ${indexedBy('order_lines_by_pet')} ${joinByIndex('orders', 'orders.id = order_lines.order_id')}
-            WHERE order_lines.pet_id = ${pet} AND order_lines.state = '${wanted}' AND order_lines.order_id ${isAfter}`
+        ? ['orders.id', `FROM orders ${indexedBy(orderIndex)} WHERE orders.state = '${wanted}'`]
+        : [
+            'order_lines.order_id',
+            `FROM order_lines ${indexedBy('order_lines_by_pet')} ${joinByIndex('orders', 'orders.id = order_lines.order_id')}
+              WHERE order_lines.pet_id = ${pet} AND order_lines.state = '${wanted}'`,
+          ]
     const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
-    const all = [source, ...conditions, ...(stateRules(wanted).reserves ? [isCurrent] : [])].join(' AND ')
-    return `SELECT * FROM (SELECT orders.id ${all} ${sortingAndLimit}) AS ${wanted}_orders`
+    const all = [
+      source,
+      `${id} ${isAfter}`,
+      ...conditions,
+      ...(stateRules(wanted).reserves ? [isCurrent] : []),
+    ]
+    return `SELECT * FROM (
+      SELECT ${id} AS id ${all.join(' AND ')} ORDER BY ${id} LIMIT CAST($2 AS BIGINT)) AS ${wanted}_orders`
   }
   const hasPet = pet && `EXISTS (SELECT 1 FROM order_lines WHERE order_id = orders.id AND pet_id = ${pet})`
   const expiredHolds = () =>
