@@ -322,7 +322,11 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
     tests: ['server/test/store/sqlite.test.ts'],
     faults: [
       ['commits a dry run', 'if (dryRun) throw new DryRunEnds()', ''],
-      ['commits an import with refused rows', 'if (refused.length > 0) throw new RowsRefused(refused)', ''],
+      [
+        'commits an import with refused rows',
+        'if (refused.length > 0) throw new RowsRefused(kind, refused)',
+        '',
+      ],
     ],
   },
   {

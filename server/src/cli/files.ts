@@ -4,8 +4,10 @@ import {
   chownSync,
   createReadStream,
   existsSync,
+  mkdirSync,
   readdirSync,
   realpathSync,
+  rmdirSync,
   rmSync,
   type Stats,
   statfsSync,
@@ -22,8 +24,6 @@ const CHUNK_BYTES = 256 * 1024
 
 export interface ByteSource {
   readonly chunks: AsyncIterable<Uint8Array>
-  /** From 0 to 1. `undefined` for a pipe. */
-  readonly fractionRead: () => number | undefined
   /** A source that was not read to its end keeps the process alive until it is closed. */
   readonly close: () => void
 }
@@ -33,7 +33,6 @@ export function openByteSource(path: string, signal: AbortSignal): ByteSource {
   if (path === '-') {
     return {
       chunks: addAbortSignal(signal, process.stdin),
-      fractionRead: () => undefined,
       close: () => process.stdin.destroy(),
     }
   }
@@ -41,31 +40,67 @@ export function openByteSource(path: string, signal: AbortSignal): ByteSource {
   if (stats === undefined) throw new Error(`cannot read ${path}: there is no such file`)
   if (stats.isDirectory()) throw new Error(`cannot read ${path}: it is a folder`)
   const stream = addAbortSignal(signal, createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-  const size = stats.isFile() ? stats.size : 0
   return {
     chunks: stream,
-    fractionRead: () => (size === 0 ? undefined : stream.bytesRead / size),
     close: () => stream.destroy(),
   }
 }
+
+type IfExists = 'overwrite' | { readonly advice: string }
 
 /**
  * Calls `write` with a temporary path in the same folder, and renames the file once it is complete and flushed. A failure
  * leaves no new file behind and an existing file unchanged; if the process is killed, the next command that writes to the folder
  * removes the temporary file. A file that is replaced passes on its permissions.
  */
-export async function writeNewFile(
+export function writeNewFile(
   path: string,
-  ifExists: 'overwrite' | { readonly advice: string },
+  ifExists: IfExists,
   write: (temporary: string) => Promise<void>,
 ): Promise<void> {
-  const refuseExisting = () => {
-    if (ifExists !== 'overwrite' && existsSync(path)) {
-      throw new Error(`${path} already exists; ${ifExists.advice}`)
+  return writeNewFiles([[path, write]], ifExists)
+}
+
+/** Like `writeNewFile`, for files of a folder, which are renamed once all of them are complete. */
+async function writeNewFiles(
+  files: readonly (readonly [path: string, write: (temporary: string) => Promise<void>])[],
+  ifExists: IfExists,
+): Promise<void> {
+  const targets = files.map(([path, write]) => ({ path, write, ...findTarget(path, ifExists) }))
+  for (const folder of new Set(targets.map(({ target }) => dirname(target)))) removeLeftovers(folder)
+  let failing = targets[0]
+  try {
+    for (const file of targets) {
+      failing = file
+      await file.write(file.temporary)
+      if (file.replaced !== undefined) setPermissions(file.temporary, file.replaced)
+      await sync(file.temporary)
     }
+    // Another process may have created a file in the meantime.
+    for (const { path } of targets) refuseExisting(path, ifExists)
+    for (const file of targets) {
+      failing = file
+      await rename(file.temporary, file.target)
+      await sync(dirname(file.target))
+    }
+  } catch (error) {
+    const diskFailure = failing && describeFullDisk(error, dirname(failing.target))
+    for (const { temporary } of targets) rmSync(temporary, { force: true })
+    throw diskFailure === undefined
+      ? error
+      : new Error(`${diskFailure}; ${failing?.path} was not written`, { cause: error })
   }
+}
+
+function refuseExisting(path: string, ifExists: IfExists): void {
+  if (ifExists !== 'overwrite' && existsSync(path)) {
+    throw new Error(`${path} already exists; ${ifExists.advice}`)
+  }
+}
+
+function findTarget(path: string, ifExists: IfExists) {
   if (path === '') throw new Error('cannot write to a file without a name')
-  refuseExisting()
+  refuseExisting(path, ifExists)
   const replaced = statSync(path, { throwIfNoEntry: false })
   if (replaced?.isFile() === false) throw new Error(`cannot write ${path}: it is not a file`)
   // Follows links, so that the file is replaced instead of the link.
@@ -73,22 +108,31 @@ export async function writeNewFile(
   if (!existsSync(dirname(target))) {
     throw new Error(`cannot write ${path}: there is no folder ${resolve(dirname(target))}`)
   }
-  removeLeftovers(dirname(target))
   const temporary = join(dirname(target), `.${basename(target)}.${hostname()}.${process.pid}.partial`)
+  return { replaced, target, temporary }
+}
+
+/** Writes the texts, which are read one after the other, to files of a folder. Creates the folder if it does not exist. */
+export async function writeFolder(
+  folder: string,
+  texts: Readonly<Record<string, AsyncIterable<string> | Iterable<string>>>,
+  ifExists: IfExists,
+  signal: AbortSignal,
+): Promise<void> {
+  const isNew = !existsSync(folder)
+  if (isNew) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  else if (!statSync(folder).isDirectory()) throw new Error(`cannot write to ${folder}: it is not a folder`)
   try {
-    await write(temporary)
-    if (replaced !== undefined) setPermissions(temporary, replaced)
-    await sync(temporary)
-    // Another process may have created the file in the meantime.
-    refuseExisting()
-    await rename(temporary, target)
-    await sync(dirname(target))
+    await writeNewFiles(
+      Object.entries(texts).map(([name, text]) => [
+        join(folder, name),
+        (temporary) => writeToFile(temporary, text, signal),
+      ]),
+      ifExists,
+    )
   } catch (error) {
-    const diskFailure = describeFullDisk(error, dirname(target))
-    rmSync(temporary, { force: true })
-    throw diskFailure === undefined
-      ? error
-      : new Error(`${diskFailure}; ${path} was not written`, { cause: error })
+    if (isNew && readdirSync(folder).length === 0) rmdirSync(folder)
+    throw error
   }
 }
 
@@ -154,7 +198,7 @@ async function sync(path: string): Promise<void> {
 /** Writes each part on its own, because Bun's writeFile of an async iterable can append NUL bytes. */
 export async function writeToFile(
   path: string,
-  parts: AsyncIterable<string>,
+  parts: AsyncIterable<string> | Iterable<string>,
   signal: AbortSignal,
 ): Promise<void> {
   const handle = await open(path, 'wx', 0o600)

@@ -70,7 +70,7 @@ const ORDER_EXAMPLE = {
   id: 17,
   lines: [
     { petId: 1, quantity: 1, returned: 0 },
-    { petId: 4, quantity: 2, returned: 0 },
+    { petId: 2, quantity: 2, returned: 0 },
   ],
   state: 'open',
   complete: false,
@@ -116,7 +116,7 @@ const NEW_ORDER_CHOICES = { NewBasket: ['lines'], NewOrderOfOnePet: Object.keys(
 const NEW_ORDER_EXAMPLE = {
   lines: [
     { petId: 1, quantity: 1 },
-    { petId: 4, quantity: 2 },
+    { petId: 2, quantity: 2 },
   ],
   holdSeconds: 900,
   reference: 'cart-8841',

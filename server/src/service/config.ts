@@ -52,7 +52,7 @@ export const SETTINGS = {
   },
   baseUrl: {
     fallback: '',
-    help: 'production address in the contract; ends in /v1; the listening address by default',
+    help: 'production address in the contract; ends in /v1; the listening address by default; https turns on HSTS',
     parse: optionalBaseAddress,
   },
   stagingBaseUrl: {

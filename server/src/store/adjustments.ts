@@ -1,9 +1,9 @@
-import type { Adjustment, AdjustmentLine } from '../core/stock/adjustment.ts'
+import type { Adjustment, AdjustmentLine, AdjustmentRow } from '../core/stock/adjustment.ts'
 import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { REVERSED_UNITS } from './facts.ts'
 import { type ListedRow, type LogList, readLogPage, SCAN_LIMITS, toCursor } from './history.ts'
 import { fromDocumentDetail, IS_FACT, type LogRow, purposeOf } from './log-rows.ts'
-import { placeholders, type RowSource, type SqlValue } from './sql.ts'
+import { type LongSession, placeholders, type RowSource, type SqlValue } from './sql.ts'
 
 const LINE_COLUMNS =
   'id, kind, pet_id, before, after, at, key_id, reason, reference, detail, document, occurred_at, delta, counted, effect, order_id, reverses'
@@ -107,6 +107,20 @@ function lineCountOf({ kind, detail }: LineRow): number {
   return kind === 'change' ? fromDocumentDetail(detail).lines : 1
 }
 
+/** The lines of all adjustments in batches, as they were recorded. */
+export async function* exportAdjustments(session: LongSession): AsyncGenerator<AdjustmentRow[]> {
+  const batches = session.batches<LineRow>(`SELECT ${LINE_COLUMNS} FROM log WHERE ${IS_FACT} ORDER BY id`)
+  // The lines of an adjustment follow each other, and may begin in one batch and end in the next.
+  let head: ReturnType<typeof toHead> | undefined
+  for await (const rows of batches) {
+    yield rows.map((row) => {
+      if (head?.id !== row.document) head = toHead(row)
+      const { reversed: _, ...line } = toLine(row, [])
+      return { ...head, ...line }
+    })
+  }
+}
+
 interface ReversalRow {
   /** The adjustment that is reversed. */
   readonly reverses: bigint
@@ -130,10 +144,19 @@ async function readReversals(
 function toAdjustment(rows: readonly LineRow[], reversals: readonly ReversalRow[]): Adjustment {
   const [first] = rows
   if (first === undefined) throw new Error('an adjustment must have a line')
-  const { id, kind, at, occurred_at, key_id: keyId, order_id, reverses, detail } = first
+  return {
+    ...toHead(first),
+    reversedBy: [...new Set(reversals.map(({ document }) => document))],
+    lines: rows.map((row) => toLine(row, reversals)),
+  }
+}
+
+/** What the first row of an adjustment says about all of its lines. */
+function toHead(first: LineRow): Omit<Adjustment, 'reversedBy' | 'lines'> {
+  const { kind, at, occurred_at, key_id: keyId, order_id, reverses, detail } = first
   const { note = undefined } = kind === 'change' ? fromDocumentDetail(detail) : {}
   return {
-    id,
+    id: first.document,
     ...purposeOf(first),
     ...(note === undefined ? {} : { note }),
     occurredAt: Number(occurred_at ?? at),
@@ -141,8 +164,6 @@ function toAdjustment(rows: readonly LineRow[], reversals: readonly ReversalRow[
     keyId,
     ...(order_id === null ? {} : { orderId: order_id }),
     ...(reverses === null ? {} : { reverses }),
-    reversedBy: [...new Set(reversals.map(({ document }) => document))],
-    lines: rows.map((row) => toLine(row, reversals)),
   }
 }
 

@@ -14,6 +14,7 @@ import {
 } from '../core/transfer/copy.ts'
 import type { TransferStore } from '../core/transfer/transfer-store.ts'
 import type { Fields, RecordOf } from '../core/values/field.ts'
+import { exportAdjustments } from './adjustments.ts'
 import { stateList } from './order-rows.ts'
 import { rowReader, selectList } from './record-rows.ts'
 import {
@@ -39,26 +40,29 @@ export function transferMethods(
       const rows = await database.rows<object>(selectStockedPets, `[${ids.join()}]`, JSON.stringify(barcodes))
       return rows.map((row) => toStockedPet(row))
     },
-    exportPets: () =>
-      exportRecords(
-        database,
-        EXPORTED_PET,
-        `pets JOIN stock ON stock.pet_id = pets.id
-        JOIN (SELECT id AS joined_id, name AS category FROM categories) AS category_names ON joined_id = category_id`,
-      ),
-    exportCategories: () => exportRecords(database, CATEGORY, 'categories'),
-    exportOrders: () =>
-      exportRecords(
-        database,
-        ORDER_ROW,
-        async (session) => {
-          const now = await readClock(session, clock)
-          return `(SELECT orders.*, pet_id, quantity, orders.state IN ${COMPLETE_STATES} AS complete
+    readSnapshot: (read) =>
+      inLongSession(database, async (session) => {
+        await session.beginRead()
+        return read({
+          categories: exportRecords(session, CATEGORY, 'categories'),
+          pets: exportRecords(
+            session,
+            EXPORTED_PET,
+            `pets JOIN stock ON stock.pet_id = pets.id
+            JOIN (SELECT id AS joined_id, name AS category FROM categories) AS category_names ON joined_id = category_id`,
+          ),
+          orders: exportRecords(
+            session,
+            ORDER_ROW,
+            `(SELECT orders.*, pet_id, quantity, orders.state IN ${COMPLETE_STATES} AS complete
             FROM orders JOIN order_lines ON order_id = orders.id
-            WHERE orders.state IN ${LISTED} AND (orders.hold_until IS NULL OR orders.hold_until > ${now})) AS exported`
-        },
-        'id, pet_id',
-      ),
+            WHERE orders.state IN ${LISTED}
+              AND (orders.hold_until IS NULL OR orders.hold_until > ${await readClock(session, clock)})) AS exported`,
+            'id, pet_id',
+          ),
+          adjustments: exportAdjustments(session),
+        })
+      }),
   }
 }
 
@@ -73,23 +77,16 @@ function stockedPetsStatement({ idsInJsonArray, textsInJsonArray, joinByIndex }:
     ${joinByIndex('stock', 'stock.pet_id = wanted.id')} ${joinByIndex('pets', 'pets.id = wanted.id')}`
 }
 
-/** Reads all records in batches, from one snapshot. `source` is the FROM clause. */
+/** Reads all records in batches. `source` is the FROM clause. */
 async function* exportRecords<FieldSet extends Fields>(
-  database: SqlDatabase,
+  session: LongSession,
   fields: FieldSet,
-  source: string | ((session: LongSession) => Promise<string>),
+  source: string,
   order = 'id',
 ): AsyncGenerator<RecordOf<FieldSet>[]> {
   const toRecord = rowReader(fields)
-  const session = await database.openLongSession()
-  try {
-    await session.beginRead()
-    const tables = typeof source === 'string' ? source : await source(session)
-    const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${tables} ORDER BY ${order}`)
-    for await (const rows of batches) yield rows.map((row) => toRecord(row))
-  } finally {
-    await session.close()
-  }
+  const batches = session.batches<object>(`SELECT ${selectList(fields)} FROM ${source} ORDER BY ${order}`)
+  for await (const rows of batches) yield rows.map((row) => toRecord(row))
 }
 
 export function contentMethods(database: SqlDatabase): ContentStore {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { writeNewFile } from '../../src/cli/files.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { TestService } from '../support/test-service.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { petstore } from './petstore.ts'
@@ -16,14 +16,13 @@ let cwd: string
 let url: string
 let store: Store
 beforeEach(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-pets-'))
+  cwd = temporaryFolder()
   url = `sqlite:${join(cwd, 'petstore.db')}`
   store = await openStore(url, { tables: 'migrate' })
   await addPets(store, [{ id: 1n, name: 'Biscuit', categoryId: 1n, status: 'available', quantity: 4 }])
 })
 afterEach(async () => {
   await store.close()
-  rmSync(cwd, { recursive: true, force: true })
 })
 
 const inShop = (args: readonly string[]) => [...args, '--database-url', url]

@@ -1,20 +1,19 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { PLAN_LIMITS, toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { operatorOf } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { runCommand } from './run-command.ts'
 
 let cwd: string
 let path: string
 beforeEach(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-check-'))
+  cwd = temporaryFolder()
   path = join(cwd, 'data', 'petstore.db')
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const check = (env: Record<string, string> = {}) => runCommand(['check'], { cwd, env })
 const makeDatabase = async () => {

@@ -1,15 +1,14 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toStoredSecret } from '../../src/core/keys/api-key.ts'
 import { DAY } from '../../src/core/values/clock.ts'
 import { prepareDemo } from '../../src/service/demo.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { operatorOf } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 test('the demo store has named categories, valid barcodes, open orders, sales, and a few low pets', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-demo-'))
+  const folder = temporaryFolder()
   const store = await openStore(`sqlite:${join(folder, 'demo.db')}`, { tables: 'migrate' })
   try {
     const cursor = await store.latestEventCursor()
@@ -46,7 +45,6 @@ test('the demo store has named categories, valid barcodes, open orders, sales, a
     expect(await store.countPets()).toBe(25)
   } finally {
     await store.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 })
 

@@ -1,13 +1,11 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { withoutPassword } from '../../src/store/opening.ts'
 import type { Store } from '../../src/store/store.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
 import type { TestDatabase } from '../support/postgres-databases.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { createTestDatabase } from '../support/test-database.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { runCommand } from './run-command.ts'
@@ -36,7 +34,7 @@ interface PrunableShop {
 }
 
 async function openPrunableShop(): Promise<PrunableShop> {
-  const cwd = mkdtempSync(join(tmpdir(), 'petstore-prune-'))
+  const cwd = temporaryFolder()
   const database = await createTestDatabase(cwd, false)
   const store = await openStore(database.url, { tables: 'migrate' })
   await addPets(store, [
@@ -53,7 +51,6 @@ async function openPrunableShop(): Promise<PrunableShop> {
     close: async () => {
       await store.close()
       await database.drop()
-      rmSync(cwd, { recursive: true, force: true })
     },
   }
 }

@@ -1,7 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   DEFAULT_PERMISSIONS,
@@ -12,17 +11,17 @@ import {
 } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import { auditOf } from '../support/operator.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 
 let cwd: string
 let database: string
 beforeEach(async () => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-keys-'))
+  cwd = temporaryFolder()
   database = join(cwd, 'keys.db')
   await (await openStore(`sqlite:${database}`, { tables: 'migrate' })).close()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const keys = (...args: string[]) =>
   runCommand(['keys', ...args, '--database-url', `sqlite:${database}`], { cwd })

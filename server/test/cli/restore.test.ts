@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, utimesSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
+import { copyFileSync, mkdirSync, readdirSync, rmSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { openMachine, printedBlocks, unitCommands } from './printed-commands.ts'
 import { runCommand } from './run-command.ts'
@@ -15,7 +15,7 @@ let cwd: string
 let path: string
 let url: string
 beforeEach(async () => {
-  cwd = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-restoring-')))
+  cwd = temporaryFolder()
   path = join(cwd, 'data', 'petstore.db')
   url = `sqlite:${path}`
   const store = await openStore(url, { tables: 'migrate' })
@@ -23,7 +23,6 @@ beforeEach(async () => {
   await store.backupTo(join(cwd, 'backup.db'))
   await store.close()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 async function quantityIn(databaseUrl = url): Promise<number | undefined> {
   const store = await openStore(databaseUrl, { tables: 'require_current_tables' })

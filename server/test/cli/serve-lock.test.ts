@@ -1,17 +1,16 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { chownSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { chownSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { commandNames, runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
 
 const NOBODY = 65_534
 let cwd: string
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-lock-'))
+  cwd = temporaryFolder()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const start = (database: string, ...args: string[]) =>
   serve(['--database-url', `sqlite:${database}`, ...args], { cwd })

@@ -1,19 +1,18 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CERTIFICATE, OTHER_PRIVATE_KEY, PRIVATE_KEY } from '../../../wire/test/test-certificate.ts'
 import { VERSION } from '../../src/core/values/version.ts'
 import { parsePrometheusText } from '../support/prometheus-text.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { startPetstore } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 import { serve } from './running-petstore.ts'
 
 let cwd: string
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-watching-'))
+  cwd = temporaryFolder()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 async function expectRefused(args: readonly string[], ...messages: string[]) {
   const { exitCode, stdout, stderr } = await runCommand(['serve', '--port', '0', ...args], { cwd })

@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { petstore, petstoreInTerminal } from './petstore.ts'
 import { runCommand } from './run-command.ts'
 import { serve as serveIn } from './running-petstore.ts'
 
 let cwd: string
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-serve-'))
+  cwd = temporaryFolder()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 const WITHOUT_LOW_PORTS = ['setpriv', '--bounding-set=-net_bind_service', '--']
 

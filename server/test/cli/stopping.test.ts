@@ -1,9 +1,8 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { RawConnection } from '../support/raw-connection.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 import { WebhookReceiver } from '../support/webhook-receiver.ts'
@@ -14,9 +13,8 @@ setDefaultTimeout(120_000)
 const KEY = 'pst_demo_enterprise'
 let cwd: string
 beforeEach(() => {
-  cwd = mkdtempSync(join(tmpdir(), 'petstore-stop-'))
+  cwd = temporaryFolder()
 })
-afterEach(() => rmSync(cwd, { recursive: true, force: true }))
 
 /** A stopping service closes idle connections after a second without requests. Timers may fire a little early. */
 const QUIET_MS = 900

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, chownSync, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../src/store/open-store.ts'
 import { cronCommand, openMachine, printedBlocks } from '../cli/printed-commands.ts'
 import { change } from '../store/plain-rows.ts'
 import { addPets } from '../support/add-pets.ts'
 import { createOrder } from '../support/orders.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { stockOf } from '../support/whole-store.ts'
 
 /** Debian's programs: the npm package has no pg_dump, which must not be older than the server. */
@@ -21,7 +21,7 @@ const installed = existsSync(BINARIES)
 
 /** Runs `work` with a server of that version. */
 async function withServer(binaries: string, work: (url: string) => Promise<void>): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-dump-'))
+  const folder = temporaryFolder()
   const isRoot = process.getuid?.() === 0
   const id = (option: string) => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
   const owner = isRoot ? { uid: id('-u'), gid: id('-g') } : {}
@@ -42,7 +42,6 @@ async function withServer(binaries: string, work: (url: string) => Promise<void>
     await work(`postgres://postgres@127.0.0.1:${port}/postgres`)
   } finally {
     run('pg_ctl', '-D', data, '-m', 'immediate', 'stop')
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 

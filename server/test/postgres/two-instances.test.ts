@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { PLAN_LIMITS } from '../../src/core/keys/api-key.ts'
 import { openStore } from '../../src/store/open-store.ts'
+import { exportedRows } from '../support/exported-rows.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-databases.ts'
 import { historyOf } from '../support/whole-store.ts'
 import { Load } from './load.ts'
@@ -131,7 +132,7 @@ describe('two instances on one PostgreSQL', () => {
     expect(new Set(await Promise.all(answers.map((answer) => answer.text()))).size).toBe(1)
     expect(answers.filter(({ headers }) => headers.has('Idempotency-Replayed'))).toHaveLength(3)
     const store = await openStore(database.url, { tables: 'migrate' })
-    const pets = (await Array.fromAsync(store.exportPets())).flat()
+    const pets = await exportedRows(store, 'pets')
     expect(pets.filter(({ name }) => name === 'Imported once')).toHaveLength(1_500)
     await store.close()
   })

@@ -105,13 +105,12 @@ describe('the files of SQLite', () => {
       await addPets(store, [pet(1n, 10)])
       const order = await addOrder(store)
       expect(filesWithName()).not.toEqual([])
-      const reading = store.exportPets()[Symbol.asyncIterator]()
-      await reading.next()
-      await erase(store, order)
-      await store.finishErasures()
-      expect(filesWithName()).not.toEqual([])
-
-      await reading.return?.()
+      await store.readSnapshot(async ({ pets }) => {
+        await pets[Symbol.asyncIterator]().next()
+        await erase(store, order)
+        await store.finishErasures()
+        expect(filesWithName()).not.toEqual([])
+      })
       await store.finishErasures()
       expect(filesWithName()).toEqual([])
     } finally {

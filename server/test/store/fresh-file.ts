@@ -1,16 +1,12 @@
-import { afterEach, beforeEach } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach } from 'bun:test'
 import { join } from 'node:path'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
-/** A path for a database: each test of the file gets a new folder, which is removed after it. */
+/** A path for a database: each test of the file gets a new folder. */
 export function freshFile(): { readonly path: string } {
   const file = { path: '' }
-  let folder = ''
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'petstore-file-'))
-    file.path = join(folder, 'petstore.db')
+    file.path = join(temporaryFolder(), 'petstore.db')
   })
-  afterEach(() => rmSync(folder, { recursive: true }))
   return file
 }

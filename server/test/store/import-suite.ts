@@ -1,14 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { StockedPet } from '../../src/core/catalog/pet.ts'
-import { fileText } from '../../src/core/transfer/files.ts'
-import { type ImportReport, type ImportRequest, KeyUsed } from '../../src/core/transfer/import.ts'
+import { csvText } from '../../src/core/transfer/files.ts'
+import {
+  type ImportedFile,
+  type ImportReport,
+  type ImportRequest,
+  KeyUsed,
+} from '../../src/core/transfer/import.ts'
 import { CATEGORY_ROW_KIND, ORDER_ROW_KIND, PET_ROW_KIND } from '../../src/core/transfer/rows.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { exportedRows } from '../support/exported-rows.ts'
 import { importText } from '../support/import-text.ts'
 import { createOrder, createOrderWith, orderCommand, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import { analyze, type StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
@@ -35,26 +41,22 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       await underTest.discard()
     })
 
-    const imported = (lines: readonly string[], options: Partial<ImportRequest> = {}) =>
-      importText(store, options.kind ?? 'pets', lines.join('\n'), options)
+    const imported = (
+      lines: readonly string[],
+      { kind = 'pets', ...options }: Partial<ImportRequest & ImportedFile> = {},
+    ) => importText(store, kind, lines.join('\n'), options)
     const refusedLines = async (importing: Promise<ImportReport>) => {
       const error: unknown = await importing.catch((thrown: unknown) => thrown)
       return (error as { refused: { line: number; reason: string }[] }).refused.map(
         ({ line, reason }) => [line, reason] as const,
       )
     }
-    async function all<Value>(batches: AsyncIterable<readonly Value[]>): Promise<Value[]> {
-      return (await Array.fromAsync(batches)).flat()
-    }
-    const pets = async () => (await all(store.exportPets())).map(({ category: _, ...row }) => row)
-    const exports = async () =>
-      Promise.all(
-        [
-          fileText(store.exportCategories(), CATEGORY_ROW_KIND),
-          fileText(store.exportPets(), PET_ROW_KIND),
-          fileText(store.exportOrders(), ORDER_ROW_KIND),
-        ].map(async (text) => (await Array.fromAsync(text)).join('')),
-      )
+    const pets = async () => (await exportedRows(store, 'pets')).map(({ category: _, ...row }) => row)
+    const exports = async () => [
+      csvText(await exportedRows(store, 'categories'), CATEGORY_ROW_KIND),
+      csvText(await exportedRows(store, 'pets'), PET_ROW_KIND),
+      csvText(await exportedRows(store, 'orders'), ORDER_ROW_KIND),
+    ]
 
     test('adds new pets, changes those that differ, and logs the changes', async () => {
       await addPets(store, [pet(1n, { barcode: 'A' }), pet(2n), pet(3n)])
@@ -109,7 +111,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         { ...pet(8n, { name: 'New', barcode: '99', quantity: 2 }), categoryId: 2n },
         { ...pet(9n, { name: 'Bare', quantity: 1 }), categoryId: 2n },
       ])
-      expect((await all(store.exportCategories())).map((category) => category.name)).toEqual([
+      expect((await exportedRows(store, 'categories')).map((category) => category.name)).toEqual([
         'Category 1',
         'Fish',
       ])
@@ -202,7 +204,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         kind: 'categories',
       })
       expect(report).toMatchObject({ added: 1, changed: 2, unchanged: 0 })
-      expect(await all(store.exportCategories())).toEqual([
+      expect(await exportedRows(store, 'categories')).toEqual([
         { id: 1n, name: 'Dogs', lowStockAt: 5 },
         { id: 2n, name: 'category 2' },
         { id: 3n, name: 'Birds', lowStockAt: 3 },
@@ -315,7 +317,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const idempotency = {
         key: 'k',
         fingerprint: 'f',
-        answer: ({ added }: ImportReport) => `${added} added`,
+        answer: ([report]: readonly ImportReport[]) => `${report?.added} added`,
       }
       const results = await Promise.all(
         Array.from({ length: 4 }, () =>
@@ -353,6 +355,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const [first, ...others] = (await stockOf(store)).map(({ quantity }) => quantity)
       expect(first).toBe(5 + sold)
       expect(new Set(others)).toEqual(new Set([7]))
+      await analyze(underTest)
       expect(await store.findDamage()).toEqual([])
     })
   })

@@ -5,12 +5,10 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   openSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -22,6 +20,7 @@ import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
 import { memoryFolder } from '../support/memory-folder.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -37,13 +36,12 @@ const backup = () => join(folder, 'backup')
 const restored = () => join(folder, 'restored.db')
 
 beforeEach(() => {
-  folder = mkdtempSync(join(memoryFolder(), 'petstore-log-copy-'))
+  folder = temporaryFolder(memoryFolder())
   mkdirSync(backup())
 })
 afterEach(async () => {
   await store?.close()
   store = undefined
-  rmSync(folder, { recursive: true })
 })
 
 async function openShop(): Promise<Store> {

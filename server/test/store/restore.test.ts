@@ -1,11 +1,10 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { beforeEach, describe, expect, test } from 'bun:test'
 import {
   chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,12 +14,12 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addPets } from '../support/add-pets.ts'
 import { createOrder } from '../support/orders.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { stockOf } from '../support/whole-store.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -36,7 +35,7 @@ let backup: string
  * write-ahead log.
  */
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-restore-'))
+  folder = temporaryFolder()
   path = join(folder, 'petstore.db')
   backup = join(folder, 'backup.db')
   const running = join(folder, 'running.db')
@@ -48,7 +47,6 @@ beforeEach(async () => {
   await store.close()
   rmSync(running)
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 test('an order id assigned after the backup is not assigned again', async () => {
   const order = createOrder([1n, 1])

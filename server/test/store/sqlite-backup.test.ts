@@ -1,17 +1,16 @@
 import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { backUp, isBackup } from '../../src/store/sqlite/backup.ts'
 import { Connection } from '../../src/store/sqlite/connection.ts'
 import { migrate } from '../../src/store/sqlite/migrations.ts'
 import { lockedFile } from '../faults/disk/spoilt-file.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 
 let folder: string
 let connection: Connection
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-backup-'))
+  folder = temporaryFolder()
   connection = Connection.open(join(folder, 'petstore.db'))
   migrate(connection.database, 'migrate')
   // Without a write-ahead log, a writer blocks readers.
@@ -20,7 +19,6 @@ beforeEach(() => {
 })
 afterEach(async () => {
   await connection.close()
-  rmSync(folder, { recursive: true })
 })
 
 test('a backup that meets a lock is made as soon as the lock is released', async () => {

@@ -1,13 +1,13 @@
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, describe, expect, spyOn, test } from 'bun:test'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, spyOn, test } from 'bun:test'
+import { copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { Checkpointer, FlushQueue } from '../../src/store/sqlite/write-ahead-log.ts'
 import { Reader } from '../../src/store/workers.ts'
 import { addPets } from '../support/add-pets.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { someTurns } from '../support/turns.ts'
 import { until } from '../support/until.ts'
 import { stockOf } from '../support/whole-store.ts'
@@ -22,10 +22,9 @@ const RESTARTS_OFFSET = 12
 let folder: string
 let path: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-flush-'))
+  folder = temporaryFolder()
   path = join(folder, 'petstore.db')
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const ids = Array.from({ length: PETS }, (_, index) => BigInt(index))
 

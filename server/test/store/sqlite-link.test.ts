@@ -1,20 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { restoreSqlite } from '../../src/store/sqlite/backup.ts'
 import { deletedWriteAheadLogOf } from '../../src/store/sqlite/database-files.ts'
 import { openSqliteStore } from '../../src/store/sqlite/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { until } from '../support/until.ts'
 import { change, pet } from './plain-rows.ts'
 
@@ -23,14 +14,13 @@ let path: string
 let link: string
 /** The link is relative, and the database does not exist yet. */
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'petstore-link-')))
+  folder = temporaryFolder()
   path = join(folder, 'data', 'petstore.db')
   mkdirSync(join(folder, 'data'))
   mkdirSync(join(folder, 'links'))
   link = join(folder, 'links', 'link.db')
   symlinkSync('../data/petstore.db', link)
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('a database behind a symbolic link', () => {
   test('is created where the link points, and all its files are there', async () => {

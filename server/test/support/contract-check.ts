@@ -31,7 +31,7 @@ export const documentedResponses: readonly string[] = Object.values(paths)
   .flatMap(({ operationId, responses }) => Object.keys(responses).map((status) => `${operationId} ${status}`))
 
 const DEPRECATION_HEADERS = ['Deprecation', 'Sunset', 'Link']
-/** Headers that HTTP, Fetch and W3C Trace Context define for every response, one for nginx, and the default of Cache-Control. */
+/** Headers that HTTP, Fetch and W3C Trace Context define for every response, one for nginx, and Cache-Control, which has a default. */
 const UNSTATED_HEADERS =
   /^(?:access-control-.*|cache-control|connection|content-.*|cross-origin-resource-policy|date|keep-alive|strict-transport-security|traceresponse|transfer-encoding|vary|x-accel-buffering|x-content-type-options)$/
 
@@ -71,6 +71,8 @@ export function checkAgainstContract(
     throw new Error(
       `${entry.operationId} ${answer.status} has ${unstated}, which the contract does not state`,
     )
+  if (!stated.includes('Cache-Control') && answer.headers.get('Cache-Control') !== 'no-store')
+    throw new Error(`${entry.operationId} ${answer.status} may be stored, which the contract does not state`)
   const mediaTypes = Object.keys(response.content ?? {})
   const mediaType = answer.headers.get('Content-Type') ?? ''
   if (mediaTypes.length > 0 && !mediaTypes.includes(mediaType))

@@ -1,19 +1,23 @@
-import { type ImportReport, type ImportRequest, importFile } from '../../src/core/transfer/import.ts'
+import {
+  type ImportedFile,
+  type ImportReport,
+  type ImportRequest,
+  importFiles,
+} from '../../src/core/transfer/import.ts'
 import type { Store } from '../../src/store/store.ts'
 import { groupCommit } from './apply-thresholds.ts'
 
 /** Imports the text of a file as `petstore import` does. */
-export function importText(
+export async function importText(
   store: Store,
-  kind: ImportRequest['kind'],
+  kind: ImportedFile['kind'],
   text: string,
   options: Partial<ImportRequest> = {},
 ): Promise<ImportReport> {
-  return importFile(
+  const [report] = await importFiles(
     { store, commits: groupCommit(store), clock: store.clock },
     {
-      kind,
-      text,
+      files: [{ kind, text }],
       dryRun: false,
       canChangeStock: true,
       origin: { keyId: 'petstore-import', at: store.clock() },
@@ -21,4 +25,6 @@ export function importText(
       ...options,
     },
   )
+  if (report === undefined) throw new Error('the import of a file must have a report')
+  return report
 }

@@ -1,12 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { closeSync, constants, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecret } from '../../src/core/keys/api-key.ts'
 import type { FinishedRequest } from '../../src/http/request-context.ts'
 import { Logger, type LogSettings, standardOutput } from '../../src/telemetry/logger.ts'
 import { logTo } from '../support/log-to.ts'
+import { temporaryFolder } from '../support/temporary-folder.ts'
 import { START, TestService } from '../support/test-service.ts'
 import { until } from '../support/until.ts'
 
@@ -181,7 +181,7 @@ describe('the logger', () => {
   })
 
   test('a stuck reader loses lines instead of filling the memory, and gets their number', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
+    const folder = temporaryFolder()
     const fifo = join(folder, 'fifo')
     Bun.spawnSync(['mkfifo', fifo])
     // Opened for both, so that opening it does not wait for the other end.
@@ -200,7 +200,6 @@ describe('the logger', () => {
       if (text.slice(-chunk.length - 1_000).includes('"dropped"')) break
     }
     reader.kill()
-    rmSync(folder, { recursive: true, force: true })
     const lines = text.split('\n').filter((line) => line.includes(padding))
     const dropped = Number(/"dropped":(\d+)/.exec(text)?.[1])
     expect(lines.length + dropped).toBe(10_000)
@@ -208,7 +207,7 @@ describe('the logger', () => {
   })
 
   test('a closed output does not stop the service', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'petstore-log-'))
+    const folder = temporaryFolder()
     const fd = openSync(join(folder, 'log'), 'w')
     closeSync(fd)
     const logger = new Logger({ logRequests: 'all' }, standardOutput(fd))
@@ -216,6 +215,5 @@ describe('the logger', () => {
     await logger.flush()
     logger.info('second')
     await logger.flush()
-    rmSync(folder, { recursive: true, force: true })
   })
 })

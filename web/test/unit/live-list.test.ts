@@ -1,12 +1,16 @@
 import { afterEach, expect, test } from 'bun:test'
 import { type Page, PetstoreError } from '@petstore/client'
-import { type Change, changeKey } from '../../src/staff-page/data/history/change-log.ts'
 import { LiveChanges } from '../../src/staff-page/data/history/live-changes.ts'
 import { LiveList } from '../../src/staff-page/data/live-list.ts'
 
-/** The change to this quantity, made at this time. */
+interface Change {
+  readonly petId: bigint
+  readonly after: number
+}
+
+/** The change to this quantity. */
 function change(after: number): Change {
-  return { petId: 1n, before: after - 1, after, at: after * 1_000, keyId: 'key_1', keyName: 'Front desk' }
+  return { petId: 1n, after }
 }
 
 const page = (quantities: readonly number[], next?: string): Page<Change> => ({
@@ -27,7 +31,7 @@ function openHistory(petId?: bigint, live = new LiveChanges<Change>()) {
     fail: (error?: Error) => void
   }[] = []
   const list = new LiveList<Change, Change>({
-    keyOf: changeKey,
+    keyOf: ({ petId, after }) => `${petId} ${after}`,
     isLog: true,
     events: live,
     concerns: (reported) => petId === undefined || reported.petId === petId,

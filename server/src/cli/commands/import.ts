@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { Argument } from 'commander'
 import { GroupCommit } from '../../core/stock/group-commit.ts'
 import { BadFile, decodeFile, ENCODINGS, type Encoding } from '../../core/transfer/csv.ts'
@@ -7,8 +8,16 @@ import {
   IMPORT_KINDS,
   type ImportKind,
   parseMapping,
+  STORE_KINDS,
 } from '../../core/transfer/files.ts'
-import { IMPORT_KEY_ID, type ImportReport, importFile, RowsRefused } from '../../core/transfer/import.ts'
+import {
+  IMPORT_KEY_ID,
+  type ImportedFile,
+  type ImportReport,
+  importFiles,
+  RowsRefused,
+} from '../../core/transfer/import.ts'
+import { PRESET_NAMES, type PresetName } from '../../core/transfer/presets.ts'
 import { headerOf, LOCALES, type Locale, type RefusedLine } from '../../core/transfer/rows.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Store } from '../../store/store.ts'
@@ -27,6 +36,7 @@ import { withStore } from '../with-store.ts'
 interface Flags extends SettingFlags {
   readonly dryRun?: true
   readonly map?: ColumnMapping
+  readonly preset?: PresetName
   readonly locale?: Locale
   readonly encoding: Encoding
   readonly show: number
@@ -36,15 +46,25 @@ export function addImportCommand(program: PetstoreCommand): void {
   program
     .command('import')
     .description(
-      'Import pets (with their stock), categories, orders or a stock count, even while the service is running. Either the whole file is imported or nothing. Records that are not in the file stay unchanged.',
+      'Import pets (with their stock), categories, orders or a stock count, or everything that petstore export --all has written, even while the service is running. Either all rows are imported or nothing. Records that are not in a file stay unchanged.',
     )
-    .addArgument(new Argument('<kind>', IMPORT_KIND_NAMES.join(', ')).choices(IMPORT_KIND_NAMES))
-    .argument('<file>', 'a CSV file; - reads standard input')
+    .addArgument(
+      new Argument('<kind>', [...IMPORT_KIND_NAMES, ALL].join(', ')).choices([...IMPORT_KIND_NAMES, ALL]),
+    )
+    .argument(
+      '<file>',
+      `a CSV file; - reads standard input; for ${ALL}, a folder with ${STORE_KINDS.map(fileName).join(', ')}`,
+    )
     .option('--dry-run', 'check the whole file without changing anything')
     .option(
       '--map <columns>',
       'columns of the file with other names, such as Article:name,Stock:quantity',
       mapParser,
+    )
+    .option(
+      '--preset <system>',
+      `${PRESET_NAMES.join(', ')}; the system that exported a file of pets`,
+      choiceParser('--preset', PRESET_NAMES),
     )
     .option(
       '--encoding <encoding>',
@@ -66,6 +86,10 @@ export function addImportCommand(program: PetstoreCommand): void {
     .action(importPath)
 }
 
+const ALL = 'all'
+
+const fileName = (kind: ImportKind) => `${kind}.csv`
+
 function mapParser(text: string): ColumnMapping {
   try {
     return parseMapping(text)
@@ -75,46 +99,66 @@ function mapParser(text: string): ColumnMapping {
   }
 }
 
+interface NamedFile extends ImportedFile {
+  readonly name: string
+}
+
 /** Ctrl-C and SIGTERM abort the import. */
-async function importPath(kind: ImportKind, path: string, flags: Flags): Promise<void> {
-  const name = path === '-' ? 'standard input' : path
+async function importPath(kind: ImportKind | typeof ALL, path: string, flags: Flags): Promise<void> {
   await runInterruptible('nothing was changed', async (signal) => {
-    const bytes = openByteSource(path, signal)
-    try {
-      const text = decodeFile(Buffer.concat(await Array.fromAsync(bytes.chunks)), flags.encoding)
-      // A stock count changes existing pets only, so a missing database is an error.
-      const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
-      await withStore(flags, tables, async ({ store, database }) => {
-        const startedAt = performance.now()
-        const report = await importText(store, { kind, text, name }, flags, signal)
-        const seconds = (performance.now() - startedAt) / 1_000
-        console.log(`${name}: ${summary(kind, report, flags)} (${seconds.toFixed(1)} s) in ${database}`)
-      })
-    } catch (error) {
-      throw error instanceof BadFile ? new Error(`${name}: ${error.message}; nothing was changed`) : error
-    } finally {
-      bytes.close()
+    const files: NamedFile[] = []
+    for (const each of kind === ALL ? STORE_KINDS : [kind]) {
+      files.push(await readFile(each, kind === ALL ? join(path, fileName(each)) : path, flags, signal))
     }
+    // A stock count changes existing pets only, so a missing database is an error.
+    const tables = kind === 'count' ? 'require_current_tables' : 'create_if_missing'
+    await withStore(flags, tables, async ({ store, database }) => {
+      const startedAt = performance.now()
+      const reports = await importTexts(store, files, flags, signal)
+      const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1)
+      for (const [index, { kind: imported, name }] of files.entries()) {
+        const report = reports[index]
+        if (report === undefined) throw new Error('an import must have a report of each file')
+        console.log(`${name}: ${summary(imported, report, flags)} (${seconds} s) in ${database}`)
+      }
+    })
   })
 }
 
-async function importText(
+async function readFile(
+  kind: ImportKind,
+  path: string,
+  { encoding }: Flags,
+  signal: AbortSignal,
+): Promise<NamedFile> {
+  const name = path === '-' ? 'standard input' : path
+  const bytes = openByteSource(path, signal)
+  try {
+    return { kind, name, text: decodeFile(Buffer.concat(await Array.fromAsync(bytes.chunks)), encoding) }
+  } catch (error) {
+    throw badFileError(name, error)
+  } finally {
+    bytes.close()
+  }
+}
+
+async function importTexts(
   store: Store,
-  { kind, text, name }: { readonly kind: ImportKind; readonly text: string; readonly name: string },
+  files: readonly NamedFile[],
   flags: Flags,
   signal: AbortSignal,
-): Promise<ImportReport> {
+): Promise<readonly ImportReport[]> {
   const dryRun = flags.dryRun === true
   const progress = new Progress('rows')
   let isLastStep = false
   const commits = new GroupCommit({ store, limits: { afterPendingChecks: setImmediate }, observers: [] })
   try {
-    return await importFile(
+    return await importFiles(
       { store, commits, clock: store.clock },
       {
-        kind,
-        text,
+        files,
         dryRun,
+        preset: flags.preset,
         mapping: flags.map,
         locale: flags.locale,
         canChangeStock: true,
@@ -128,11 +172,17 @@ async function importText(
     )
   } catch (error) {
     progress.end()
-    if (error instanceof RowsRefused) throw refusedError(name, error.refused, flags.show)
+    const nameOf = (kind: string | undefined) => files.find((file) => file.kind === kind)?.name ?? ''
+    if (error instanceof BadFile) throw badFileError(nameOf(error.kind), error)
+    if (error instanceof RowsRefused) throw refusedError(nameOf(error.kind), error.refused, flags.show)
     throw explainDatabaseFailure(error, isLastStep)
   } finally {
     progress.end()
   }
+}
+
+function badFileError(name: string, error: unknown): unknown {
+  return error instanceof BadFile ? new Error(`${name}: ${error.message}; nothing was changed`) : error
 }
 
 function summary(

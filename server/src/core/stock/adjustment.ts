@@ -104,6 +104,11 @@ export const ADJUSTMENT_HEAD = {
   reverses: Type.Optional(Int64('The adjustment that this adjustment reverses.')),
 }
 
+const { reversed: _, ...STATED_LINE } = ADJUSTMENT_LINE
+/** A row of a file of adjustments: one line of an adjustment. Its reversals are rows of their own. */
+export const ADJUSTMENT_ROW = { ...ADJUSTMENT_HEAD, ...STATED_LINE }
+export type AdjustmentRow = RecordOf<typeof ADJUSTMENT_ROW>
+
 export interface Adjustment extends RecordOf<typeof ADJUSTMENT_HEAD> {
   /** The adjustments that have reversed units of this one. */
   readonly reversedBy: readonly bigint[]

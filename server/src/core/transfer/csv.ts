@@ -8,6 +8,13 @@ export type Encoding = (typeof ENCODINGS)[number]
 /** The file is not a text in its encoding, or has no header. The message is for the person who has the file. */
 export class BadFile extends Error {
   override readonly name = 'BadFile'
+  /** Which file of an import it is. */
+  readonly kind: string | undefined
+
+  constructor(message: string, kind?: string) {
+    super(message)
+    this.kind = kind
+  }
 }
 
 /** Throws `BadFile` if the bytes are not a text in this encoding. */

@@ -32,6 +32,10 @@ export interface PlanOptions {
   /** Whether the caller may set the stock of pets. */
   readonly canChangeStock: boolean
   readonly origin: ChangeOrigin
+  /** The category of new pets whose rows have none. */
+  readonly defaultCategory?: string | undefined
+  /** The categories after the earlier files of the import. If absent, those of the store. */
+  readonly categories?: readonly Category[] | undefined
   /** Called between two steps. If it throws, nothing is changed. */
   readonly onStep: (phase: 'reading' | 'comparing' | 'writing', rows: number, total?: number) => void
 }
@@ -59,6 +63,8 @@ export interface ImportPlan {
   ): Promise<Pick<ImportCounts, 'added' | 'changed'> & { readonly refused: readonly RefusedLine[] }>
   /** The categories whose threshold may change. */
   readonly thresholds?: readonly bigint[]
+  /** The categories after the import, but without new ones that have no id yet. Absent if it is not a file of categories. */
+  readonly categories?: readonly Category[]
 }
 
 /** Each category that a command names locks the whole catalogue, and a decision about a name reads all names. */
@@ -76,16 +82,17 @@ interface PetChange {
 export async function planPets(
   rows: readonly StagedRow<FilePet>[],
   store: TransferStore & Pick<CatalogStore, 'listCategories'>,
-  { origin, canChangeStock, onStep }: PlanOptions,
+  { origin, canChangeStock, categories, defaultCategory, onStep }: PlanOptions,
 ): Promise<ImportPlan> {
-  const findCategory = categoryFinder(await readCategories(store))
+  const findCategory = categoryFinder(categories ?? (await readCategories(store)))
   const newCategories = new NewCategories()
   const lines = new UsedLines()
   const refused: RefusedLine[] = []
   const changes: PetChange[] = []
   const takenBarcodes = new Map<bigint, string>()
   await matchPets(rows, store, onStep, ({ line, value }, stored, owner) => {
-    const category = rowOrReason(line, () => findRowCategory(value, findCategory))
+    const missingCategory = stored === undefined ? defaultCategory : undefined
+    const category = rowOrReason(line, () => findRowCategory(value, missingCategory, findCategory))
     const id = value.id ?? owner
     const duplicate = lines.use(line, 'pet', id) ?? lines.use(line, 'barcode', value.barcode ?? undefined)
     if (duplicate !== undefined || (category !== undefined && 'reason' in category)) {
@@ -109,15 +116,15 @@ export async function planPets(
     refused,
     total: changes.length,
     write: async (step) => {
-      const categories = await newCategories.write(step, origin)
-      const failures = [...categories.refused]
+      const created = await newCategories.write(step, origin)
+      const failures = [...created.refused]
       let added = 0
       for (const releases of chunks(barcodeReleases(changes, takenBarcodes), MAX_CHANGES)) {
         await step([{ type: 'upsert_pets', canChangeStock, pets: releases, ...origin }], 0)
       }
       for (const part of chunks(changes, MAX_CHANGES)) {
         const pets = part.map(({ pet, newCategory }) => {
-          const categoryId = newCategory === undefined ? undefined : categories.ids.get(nameKey(newCategory))
+          const categoryId = newCategory === undefined ? undefined : created.ids.get(nameKey(newCategory))
           return categoryId === undefined ? pet : { ...pet, categoryId }
         })
         const [result] = await step([{ type: 'upsert_pets', canChangeStock, pets, ...origin }], part.length)
@@ -152,9 +159,14 @@ function petOf(row: FilePet, id: bigint | undefined, categoryId: bigint | undefi
   }
 }
 
-function findRowCategory(row: FilePet, findCategory: (row: FilePet) => RowCategory): RowCategory | undefined {
+function findRowCategory(
+  row: FilePet,
+  missingCategory: string | undefined,
+  findCategory: ReturnType<typeof categoryFinder>,
+): RowCategory | undefined {
+  if (row.categoryId !== undefined || row.category !== undefined) return findCategory(row)
   // An existing pet keeps its category, and the command refuses a new pet without one.
-  return row.categoryId === undefined && row.category === undefined ? undefined : findCategory(row)
+  return missingCategory === undefined ? undefined : findCategory({ category: missingCategory })
 }
 
 function isUnchanged(stored: StockedPet, pet: PetUpsert): boolean {
@@ -203,7 +215,10 @@ class NewCategories {
         if (line === undefined || category === undefined) continue
         if (result.type === 'done' && 'category' in result)
           ids.set(nameKey(category.name), result.category.id)
-        refused.push(...refusedCategory(result, line))
+        // An earlier file of the import, or another caller, has created the category meanwhile.
+        if (result.type === 'category_name_taken' && category.id === undefined)
+          ids.set(nameKey(category.name), result.owner.id)
+        else refused.push(...refusedCategory(result, line))
       }
     }
     return { ids, refused }
@@ -240,6 +255,7 @@ export async function planCategories(
   const refused: RefusedLine[] = []
   const changes: { readonly line: number; readonly command: CategoryCommand; readonly isNew: boolean }[] = []
   const thresholds: bigint[] = []
+  const after = new Map(byId)
   for (const { line, value } of rows) {
     const { id = idsByName.get(nameKey(value.name)), ...fields } = value
     const duplicate = lines.use(line, 'category', id)
@@ -256,8 +272,10 @@ export async function planCategories(
         ...(lowStockAt == null ? {} : { lowStockAt }),
       }
       changes.push({ line, isNew: true, command: { type: 'create_category', category, ...origin } })
+      if (id !== undefined) after.set(id, { id, ...named })
     } else if (!isSameRecord(CATEGORY, before, withUpdate(CATEGORY, before, fields))) {
       const patch: CategoryPatch = fields
+      after.set(id, withUpdate(CATEGORY, before, fields))
       changes.push({
         line,
         isNew: false,
@@ -269,6 +287,7 @@ export async function planCategories(
   return {
     refused,
     thresholds,
+    categories: [...after.values()],
     total: changes.length,
     write: async (step) => {
       const failures: RefusedLine[] = []

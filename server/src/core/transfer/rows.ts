@@ -3,6 +3,7 @@ import { nameKey } from '../catalog/catalog-fields.ts'
 import { CATEGORY, CATEGORY_UPDATE, type Category, type CategoryPatch } from '../catalog/category.ts'
 import { EXPORTED_PET, PET, PET_UPSERT, type PetUpsert } from '../catalog/pet.ts'
 import { ORDER_ROW, type OrderRow } from '../orders/order.ts'
+import { ADJUSTMENT_ROW, type AdjustmentRow } from '../stock/adjustment.ts'
 import type { ErrorCode } from '../values/errors.ts'
 import { codecOf, codecsOf, type FieldCodec, type Fields, quote } from '../values/field.ts'
 
@@ -231,6 +232,12 @@ const CATEGORY_FILE = {
   lowStockAt: CATEGORY_UPDATE.lowStockAt,
 }
 export const CATEGORY_ROW_KIND = rowKind<FileCategory>('category', 'categories', CATEGORY_FILE)
+
+export const ADJUSTMENT_ROW_KIND = rowKind<AdjustmentRow>(
+  'adjustment line',
+  'adjustment lines',
+  ADJUSTMENT_ROW,
+)
 
 export const ORDER_ROW_KIND = rowKind<OrderRow>('order line', 'order lines', ORDER_ROW)
 

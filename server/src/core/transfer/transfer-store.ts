@@ -1,6 +1,7 @@
 import type { Category } from '../catalog/category.ts'
 import type { ExportedPet, StockedPet } from '../catalog/pet.ts'
 import type { OrderRow } from '../orders/order.ts'
+import type { AdjustmentRow } from '../stock/adjustment.ts'
 import type { Result, SubmittedCommand } from '../stock/command.ts'
 
 /**
@@ -8,6 +9,16 @@ import type { Result, SubmittedCommand } from '../stock/command.ts'
  * that may have other steps. A refused command changes nothing and does not end the transaction.
  */
 export type ChangeStep = (commands: readonly SubmittedCommand[]) => Promise<readonly Result[]>
+
+/** Batches by ascending id. One after the other can be read, each once. */
+export interface Snapshot {
+  readonly categories: AsyncIterable<readonly Category[]>
+  readonly pets: AsyncIterable<readonly ExportedPet[]>
+  /** A row for each line of the orders that lists have, too. */
+  readonly orders: AsyncIterable<readonly OrderRow[]>
+  /** A row for each line. */
+  readonly adjustments: AsyncIterable<readonly AdjustmentRow[]>
+}
 
 export interface TransferStore {
   /**
@@ -19,11 +30,8 @@ export interface TransferStore {
   changeInOneTransaction<T>(work: (change: ChangeStep) => Promise<T>): Promise<T>
   /** The pets that have one of these ids or barcodes. */
   findStockedPets(ids: readonly bigint[], barcodes: readonly string[]): Promise<StockedPet[]>
-  /** Exports yield batches by ascending id, from one snapshot. */
-  exportPets(): AsyncIterable<readonly ExportedPet[]>
-  exportCategories(): AsyncIterable<readonly Category[]>
-  /** A row for each line of the orders that lists have, too. */
-  exportOrders(): AsyncIterable<readonly OrderRow[]>
+  /** Calls `read` with what the store has at one moment, and resolves once `read` does. */
+  readSnapshot<T>(read: (snapshot: Snapshot) => Promise<T>): Promise<T>
   /** Writes a snapshot of everything to a new file, which only its owner can read, and checks the file. */
   backupTo(path: string): Promise<void>
 }

@@ -136,6 +136,7 @@ export function updateOf<const FieldSet extends Fields>(fields: FieldSet): Updat
 interface Keywords {
   readonly type?: string
   readonly format?: string
+  readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
   readonly minLength?: number
@@ -149,6 +150,7 @@ interface Keywords {
 
 export interface FieldCodec {
   readonly name: string
+  readonly description: string
   readonly isOptional: boolean
   /** Whether null is allowed, which removes the value. */
   readonly isClearable: boolean
@@ -185,10 +187,11 @@ export function codecOf(name: string, schema: TSchema): FieldCodec {
   const { anyOf: [first, second] = [] }: Keywords = schema
   const isClearable = (second as Keywords | undefined)?.type === 'null'
   const valueSchema = isClearable && first !== undefined ? first : schema
-  return { name, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, valueSchema) }
+  const { description = '' }: Keywords = valueSchema
+  return { name, description, isOptional: IsOptional(schema), isClearable, ...valueCodec(name, valueSchema) }
 }
 
-type ValueCodec = Omit<FieldCodec, 'name' | 'isOptional' | 'isClearable'>
+type ValueCodec = Omit<FieldCodec, 'name' | 'description' | 'isOptional' | 'isClearable'>
 
 const identity = (value: unknown) => value
 const DEFAULT_CONVERSIONS = { toText: String, toJson: identity, fromSql: identity }

@@ -1,5 +1,6 @@
 import {
   COMPLETE_STATE,
+  EXPIRED_STATE,
   type OrderChange,
   type OrderState,
   stateRules,
@@ -28,7 +29,7 @@ interface LoggedOrder {
 export class BasketLog {
   readonly orders = new Map<number, LoggedOrder>()
   readonly violations: string[] = []
-  expired = 0
+  readonly counts = { expired: 0, paidLate: 0 }
   readonly #quantities = new Map<number, number>()
   readonly #reserved = new Map<number, number>()
 
@@ -70,7 +71,8 @@ export class BasketLog {
     this.#reserve(before, -1)
     this.#reserve({ state, lines }, 1)
     this.orders.set(orderId, { state, lines })
-    if (change === 'expired') this.expired++
+    if (change === 'expired') this.counts.expired++
+    if (change === 'completed' && before?.state === EXPIRED_STATE) this.counts.paidLate++
     for (const { petId, reserved, available } of lines) {
       const [quantity, own] = [this.quantityOf(petId), this.reservedOf(petId)]
       if (reserved !== own || available !== quantity - own) {

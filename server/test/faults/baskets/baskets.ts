@@ -29,7 +29,7 @@ interface BasketOptions {
 }
 
 export interface BasketReport {
-  readonly counts: BasketCounts & { readonly expired: number }
+  readonly counts: BasketCounts & BasketLog['counts']
   readonly crashes: ReadonlyMap<string, number>
   readonly violations: readonly string[]
 }
@@ -83,7 +83,7 @@ export async function runBaskets(
   ]
   const deadlocks = shop.countDeadlocks()
   if (deadlocks > 0) found.push(`PostgreSQL ended ${deadlocks} deadlocks`)
-  return { counts: { ...callers.counts, expired: log.expired }, crashes, violations: found }
+  return { counts: { ...callers.counts, ...log.counts }, crashes, violations: found }
 
   async function crashAgainAndAgain([low, high]: readonly [number, number]): Promise<void> {
     const random = new Random(seed)

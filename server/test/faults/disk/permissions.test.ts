@@ -1,21 +1,20 @@
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { chmodSync, existsSync, readdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { openStore } from '../../../src/store/open-store.ts'
 import { petstore } from '../../cli/petstore.ts'
 import { serve } from '../../cli/running-petstore.ts'
 import { addPets } from '../../support/add-pets.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 
 setDefaultTimeout(120_000)
 
 let folder: string
 let path: string
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-permissions-'))
+  folder = temporaryFolder()
   path = join(folder, 'petstore.db')
 })
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 const env = { DATABASE_URL: 'sqlite:petstore.db' }
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8)

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStore } from '../../../src/store/open-store.ts'
 import { startInstances, stockUp } from '../../postgres/shop.ts'
 import { createDatabase } from '../../support/postgres-databases.ts'
+import { temporaryFolder } from '../../support/temporary-folder.ts'
 import { historyOf } from '../../support/whole-store.ts'
 
 setDefaultTimeout(120_000)
@@ -79,8 +78,7 @@ class Instances {
 }
 
 async function onSqlite(): Promise<Instances> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-idempotency-'))
-  closing.push(async () => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   return Instances.start(`sqlite:${join(folder, 'petstore.db')}`, 1)
 }
 

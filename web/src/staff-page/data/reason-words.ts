@@ -1,5 +1,4 @@
-import type { RecordedReason } from '@petstore/client'
-import type { Change } from './history/change-log.ts'
+import type { Adjustment, RecordedReason } from '@petstore/client'
 
 export const REASON_WORDS: Readonly<Record<RecordedReason, string>> = {
   received: 'Received',
@@ -13,7 +12,10 @@ export const REASON_WORDS: Readonly<Record<RecordedReason, string>> = {
 }
 
 /** The reason of a change, such as `Sold · order 17`; `undefined` if it has none. */
-export function whyWords({ reason, reference }: Pick<Change, 'reason' | 'reference'>): string | undefined {
+export function whyWords({
+  reason,
+  reference,
+}: Pick<Adjustment, 'reason' | 'reference'>): string | undefined {
   if (reason === undefined) return undefined
   return reference === undefined ? REASON_WORDS[reason] : `${REASON_WORDS[reason]} · ${reference}`
 }

@@ -1,6 +1,5 @@
-import type { InventoryEvent } from '@petstore/client'
+import type { HistoryEntry, InventoryEvent } from '@petstore/client'
 import { useMemo, useState } from 'preact/compat'
-import { type Change, changeKey } from '../data/history/change-log.ts'
 import type { ListSnapshot, LiveList } from '../data/live-list.ts'
 import { whyWords } from '../data/reason-words.ts'
 import { momentWords } from '../data/time-words.ts'
@@ -11,8 +10,8 @@ import { type Step, StepChart } from '../ui/charts/step-chart.tsx'
 import { RetryNotice } from '../ui/notices.tsx'
 
 interface Props {
-  readonly history: LiveList<Change, InventoryEvent>
-  readonly log: ListSnapshot<Change>
+  readonly history: LiveList<HistoryEntry, InventoryEvent>
+  readonly log: ListSnapshot<HistoryEntry>
   readonly now: number
   /** The pet is low if at most this many are free. */
   readonly threshold: number | undefined
@@ -56,7 +55,7 @@ export function PetHistory({ history, log, now, threshold }: Props) {
 }
 
 function HistoryChart({ log: { rows: changes, next }, now, threshold }: Omit<Props, 'history'>) {
-  const until = Math.max(now, changes[0]?.at ?? now)
+  const until = Math.max(now, Date.parse(changes[0]?.at ?? '') || now)
   const steps = useMemo(() => stepsOf(changes, until), [changes, until])
   const first = steps[1]
   if (first === undefined) return null
@@ -79,12 +78,13 @@ const LEAD = 0.04
 const MIN_LEAD_MS = 1_000
 
 /** The steps of the chart, the earliest first. The first step is the quantity before the oldest change. */
-function stepsOf(changes: readonly Change[], until: number): readonly Step[] {
+function stepsOf(changes: readonly HistoryEntry[], until: number): readonly Step[] {
   const oldest = changes.at(-1)
   if (oldest === undefined) return []
-  const lead = Math.max(MIN_LEAD_MS, (until - oldest.at) * LEAD)
-  const steps = changes.map(({ at, after }) => ({ at, quantity: after }))
-  return [{ at: oldest.at - lead, quantity: oldest.before }, ...steps.reverse()]
+  const began = Date.parse(oldest.at)
+  const lead = Math.max(MIN_LEAD_MS, (until - began) * LEAD)
+  const steps = changes.map(({ at, after }) => ({ at: Date.parse(at), quantity: after }))
+  return [{ at: began - lead, quantity: oldest.before }, ...steps.reverse()]
 }
 
 function countWords(count: number, hasOlder: boolean): string {
@@ -115,7 +115,7 @@ function HistoryTable({ history, log, now }: Omit<Props, 'threshold'>) {
         </thead>
         <tbody>
           {changes.slice(0, shown).map((change) => (
-            <HistoryRow key={changeKey(change)} change={change} now={now} />
+            <HistoryRow key={change.id} change={change} now={now} />
           ))}
         </tbody>
       </table>
@@ -130,16 +130,16 @@ function HistoryTable({ history, log, now }: Omit<Props, 'threshold'>) {
   )
 }
 
-function HistoryRow({ change, now }: { readonly change: Change; readonly now: number }) {
-  const { at, before, after, keyId, keyName } = change
+function HistoryRow({ change, now }: { readonly change: HistoryEntry; readonly now: number }) {
+  const { at, before, after, keyName } = change
   const why = whyWords(change)
   return (
     <tr>
       <td>
-        <Moment at={at} now={now} />
+        <Moment at={Date.parse(at)} now={now} />
       </td>
       <td className="history-table__who">
-        {keyName ?? keyId}
+        {keyName}
         {why !== undefined && <span className="history-table__why muted">{why}</span>}
       </td>
       <td className="table__number">

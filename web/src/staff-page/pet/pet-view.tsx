@@ -1,7 +1,6 @@
-import type { InventoryEvent, SearchRow } from '@petstore/client'
+import type { HistoryEntry, InventoryEvent, SearchRow } from '@petstore/client'
 import { type ReactNode, useMemo, useState } from 'preact/compat'
 import { type PetListSource, usePetList } from '../data/catalog/pet-list.ts'
-import { type Change, changeKey, changeOf } from '../data/history/change-log.ts'
 import { type ListSource, useLiveList } from '../data/live-list.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { PetOrders } from '../order-rows/pet-orders.tsx'
@@ -127,8 +126,8 @@ function usePetDetails(petId: bigint): SearchRow | undefined {
 function usePetHistory(petId: bigint) {
   const { client, feed } = useSession()
   const source = useMemo(
-    (): ListSource<Change, InventoryEvent> => ({
-      keyOf: changeKey,
+    (): ListSource<HistoryEntry, InventoryEvent> => ({
+      keyOf: ({ id }) => id,
       isLog: true,
       events: feed.events,
       concerns: (event) => event.type === 'change' && event.petId === petId,
@@ -142,7 +141,7 @@ function usePetHistory(petId: bigint) {
           if (page.items.length > 0 || page.next === undefined) break
           page = await read(page.next)
         }
-        return { items: page.items.map((entry) => changeOf({ ...entry, petId })), next: page.next }
+        return page
       },
     }),
     [client, feed, petId],
