@@ -428,6 +428,17 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
+    test('an import releases expired holds of its pets, and replaces lines of other pets', async () => {
+      const hold = await createWith({ holdSeconds: 1 }, [1n, 10], [2n, 5])
+      now += 1_000
+      await addOrders(store, [{ id: 50n, petId: 2n, quantity: 5, complete: false }])
+      expect(await reservedOf(1n, 2n)).toEqual([0, 5])
+      expect(await other.expiredHolds(9)).toEqual([])
+      expect(await other.findOrder(hold.id)).toMatchObject({ state: 'expired', closedAt: now })
+      await addOrders(store, [{ id: 50n, petId: 1n, quantity: 3, complete: false }])
+      expect(await reservedOf(1n, 2n)).toEqual([3, 0])
+    })
+
     test('a hold is restarted from now, or made firm, and then does not expire at its first time', async () => {
       const restarted = await createWith({ holdSeconds: 10 }, [1n, 1], [2n, 1])
       const firm = await createWith({ holdSeconds: 10 }, [2n, 1])
