@@ -111,8 +111,10 @@ export function* readPreset(text: string, header: Header, places: PresetPlaces):
     }
     yield unreadable
   }
-  yield pets.rows()
+  yield* pets.batches()
 }
+
+const PETS_PER_BATCH = 1_000
 
 interface PresetPet {
   readonly line: number
@@ -162,13 +164,16 @@ class PresetPets {
     this.#pets.set(key, { line, fields, quantities })
   }
 
-  rows(): RawRow[] {
-    return Array.from(this.#pets.values(), ({ line, fields, quantities }) => ({
-      line,
-      fields: Array.from(this.#places.columns.keys(), (column) =>
-        column === 'quantity' ? sumOf(quantities) : fields.get(column),
-      ),
-    }))
+  *batches(): Generator<RawRow[]> {
+    let batch: RawRow[] = []
+    for (const { line, fields, quantities } of this.#pets.values()) {
+      const textOf = (column: string) => (column === 'quantity' ? sumOf(quantities) : fields.get(column))
+      batch.push({ line, fields: Array.from(this.#places.columns.keys(), textOf) })
+      if (batch.length < PETS_PER_BATCH) continue
+      yield batch
+      batch = []
+    }
+    yield batch
   }
 }
 
