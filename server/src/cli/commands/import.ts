@@ -46,7 +46,7 @@ export function addImportCommand(program: PetstoreCommand): void {
   program
     .command('import')
     .description(
-      'Import pets (with their stock), categories, orders or a stock count, or everything that petstore export --all has written, even while the service is running. Either all rows are imported or nothing. Records that are not in a file stay unchanged.',
+      'Import pets (with their stock), categories, orders, a stock count or the folder of petstore export --all, even while the service is running: all rows or none. Records that are not in a file stay unchanged.',
     )
     .addArgument(
       new Argument('<kind>', [...IMPORT_KIND_NAMES, ALL].join(', ')).choices([...IMPORT_KIND_NAMES, ALL]),
