@@ -97,6 +97,24 @@ describe('orders on two instances on one PostgreSQL', () => {
     await sql.close()
   })
 
+  test('a hold that ends while another order waits for its pet reserves nothing from it', async () => {
+    await set(3n, 1)
+    const [created] = await stores[0].changeStock([createOrderWith({ holdSeconds: 1 }, [3n, 1])])
+    const hold = orderIn(created)
+    const sql = new SQL(database.url, { max: 1 })
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`SELECT FROM stock WHERE pet_id = 3 FOR UPDATE`
+    const wanted = stores[1].changeStock([createOrder([3n, 1])])
+    await until(async () => (await stores[0].findOrder(hold.id))?.state === 'expired')
+    await lock`ROLLBACK`
+    const [outcome] = await wanted
+    expect(outcome).toMatchObject({ type: 'done', order: { state: 'open' } })
+    await stores[0].changeStock([orderCommand('cancel_order', orderIn(outcome))])
+    lock.release()
+    await sql.close()
+  })
+
   test('baskets with crossing keys, pets and orders do not deadlock, nothing is sold twice or torn, and each crossing of a threshold is logged once', async () => {
     const pets = PET_IDS.slice(2).map(BigInt)
     for (const petId of pets) await set(petId, 30)

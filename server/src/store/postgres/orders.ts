@@ -58,14 +58,14 @@ export function toLockedOrders(rows: readonly ReadRow[], petIds: ReadonlySet<big
   }
 }
 
-/** A condition on `stock`: the pet has expired holds that are not released yet. */
-export const hasExpiredHolds = (now: string) => `reserved > 0 AND EXISTS (
-  SELECT FROM order_lines WHERE order_lines.pet_id = stock.pet_id AND hold_until <= ${now})`
+/** A column of `stock`: when the next hold of the pet expires. */
+export const NEXT_EXPIRY = `CASE WHEN reserved > 0 THEN (
+  SELECT min(hold_until) FROM order_lines WHERE order_lines.pet_id = stock.pet_id) END`
 
 const EXPIRED_HOLDS = `
   SELECT ${ORDER_PETS} FROM orders WHERE id IN (
     SELECT order_id FROM order_lines
-    WHERE pet_id = ANY ($1::bigint[]) AND hold_until <= ${storeTimeSql('$2')} LIMIT ${MAX_HOLDS_PER_RELEASE})`
+    WHERE pet_id = ANY ($1::bigint[]) AND hold_until <= (SELECT ${storeTimeSql('$2')}) LIMIT ${MAX_HOLDS_PER_RELEASE})`
 
 /** Expired holds of these pets that are not released yet. */
 export async function findExpiredHolds(

@@ -65,13 +65,14 @@ import {
   updateSql,
 } from './dialect.ts'
 import { hasState, isDuplicateKey, LOCK_TIMEOUT, ReadOnly, unavailableError } from './failures.ts'
-import { findExpiredHolds, hasExpiredHolds, readOrders, skipImportedIds, toLockedOrders } from './orders.ts'
+import { findExpiredHolds, NEXT_EXPIRY, readOrders, skipImportedIds, toLockedOrders } from './orders.ts'
 import { runAll } from './session.ts'
 import { storeTimeSql } from './store-clock.ts'
 import { lockWebhooks } from './webhooks.ts'
 
 interface PetRow extends LockedRow {
-  readonly has_expired_holds: boolean
+  /** When the next hold of the pet expires. It has expired if the store has not released it in time. */
+  readonly next_expiry: bigint | null
 }
 
 export interface SnapshotRow {
@@ -292,8 +293,8 @@ async function decideAndWrite(
       const [, answerRows, petRows, [logId], orderRows, storedCatalog, webhooks] = await Promise.all([
         readsCatalog ? lockCatalog(sql, commands) : undefined,
         keys.length === 0 ? [] : lockIdempotencyKeys(sql, keys),
-        lockPets(sql, [...petIds], clock),
-        takeLogId(sql),
+        lockPets(sql, [...petIds]),
+        takeLogId(sql, clock),
         needsSection(commands, 'orders') ? readOrders(sql, commands, clock) : undefined,
         readsCatalog ? readCatalog(sql, commands) : undefined,
         readsWebhooks ? lockWebhooks(sql) : undefined,
@@ -301,8 +302,12 @@ async function decideAndWrite(
       ])
       const orders = orderRows && toLockedOrders(orderRows, petIds)
       if (orders !== undefined && !clock.isCredible(orders.now)) return { attempt: { type: 'clock_jumped' } }
-      const heldPets = petRows.filter((row) => row.has_expired_holds).map((row) => row.pet_id)
-      // A hold can expire while the commit waits for a lock, after its pets were looked at.
+      // A hold can expire while the commit waits for a lock, so the time is that after all locks.
+      const now = orders?.now ?? Number(logId?.now)
+      const heldPets = petRows
+        .filter(({ next_expiry }) => next_expiry !== null && next_expiry <= now)
+        .map((row) => row.pet_id)
+      // Another commit may have restarted a hold after its pets were read.
       if (orders !== undefined) heldPets.push(...petsOfExpiredHolds(orders))
       if (heldPets.length > 0 && needsReleasedHolds(commands)) {
         const holds = await findExpiredHolds(sql, heldPets, clock)
@@ -342,9 +347,11 @@ type AttemptedCommit =
   | { readonly attempt: Attempt; readonly firstLogId?: undefined }
 
 /** Must run after the pets are locked, so that the log ids of a pet are in the order of its changes. */
-export function takeLogId(sql: SQL) {
-  return sql<{ id: bigint }[]>`SELECT nextval('log_ids') AS id`.execute()
+function takeLogId(sql: SQL, clock: StoreClock) {
+  return sql.unsafe<{ id: bigint; now: bigint }[]>(TAKE_LOG_ID, [clock.processTime()]).execute()
 }
+
+const TAKE_LOG_ID = `SELECT nextval('log_ids') AS id, ${storeTimeSql('$1')} AS now`
 
 function commitStatements({
   attempt: { decision },
@@ -417,12 +424,12 @@ const CHANGED_SINCE = `
   LEFT JOIN stock ON stock.pet_id = each.pet_id`
 
 const LOCK_PETS = `
-  SELECT ${LOCKED_SELECT_LIST}, ${hasExpiredHolds(`(SELECT ${storeTimeSql('$2')})`)} AS has_expired_holds FROM stock
+  SELECT ${LOCKED_SELECT_LIST}, ${NEXT_EXPIRY} AS next_expiry FROM stock
   WHERE pet_id = ANY ($1::bigint[]) ORDER BY pet_id FOR NO KEY UPDATE`
 
 /** Locks the pets in the order of their ids, so that two commits never deadlock over them. */
-function lockPets(sql: SQL, petIds: readonly bigint[], clock: StoreClock) {
-  return sql.unsafe<PetRow[]>(LOCK_PETS, [idArray(petIds), clock.processTime()]).execute()
+function lockPets(sql: SQL, petIds: readonly bigint[]) {
+  return sql.unsafe<PetRow[]>(LOCK_PETS, [idArray(petIds)]).execute()
 }
 
 /** Whether an import of any process holds its locks. */
