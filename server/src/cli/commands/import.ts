@@ -28,7 +28,7 @@ import {
   throwUsageError,
   wholeNumberParser,
 } from '../arguments.ts'
-import { openByteSource } from '../files.ts'
+import { readInput } from '../files.ts'
 import { Progress } from '../progress.ts'
 import { formatCount, formatNumber, runInterruptible, UnknownOutcome } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
@@ -132,13 +132,11 @@ async function readFile(
   signal: AbortSignal,
 ): Promise<NamedFile> {
   const name = path === '-' ? 'standard input' : path
-  const bytes = openByteSource(path, signal)
+  const bytes = await readInput(path, signal)
   try {
-    return { kind, name, text: decodeFile(Buffer.concat(await Array.fromAsync(bytes.chunks)), encoding) }
+    return { kind, name, text: decodeFile(bytes, encoding) }
   } catch (error) {
     throw badFileError(name, error)
-  } finally {
-    bytes.close()
   }
 }
 

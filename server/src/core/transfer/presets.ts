@@ -57,14 +57,7 @@ export const PRESET_CATEGORY = 'Uncategorized'
 /** For each name, the indexes of its columns in a header. */
 type Places = readonly (readonly number[])[]
 
-interface PresetPlaces {
-  readonly product: Places
-  readonly variant: Places
-  readonly onlyVariant: string
-  /** For each column of pets. */
-  readonly columns: ReadonlyMap<string, Places>
-  readonly ignored: readonly string[]
-}
+type PresetPlaces = ReturnType<typeof matchPreset>
 
 /** Finds the columns of an export. A mapped column replaces those of the preset. Throws `BadFile` if it is another file. */
 export function matchPreset(
@@ -72,7 +65,7 @@ export function matchPreset(
   presetName: PresetName,
   { columns, plural }: Pick<RowKind<object>, 'columns' | 'plural'>,
   mapping: ColumnMapping = new Map(),
-): PresetPlaces {
+) {
   const preset: Preset = PRESETS[presetName]
   const known = columns.map(({ name }) => name)
   checkMapping(names, known, plural, mapping)
