@@ -12,6 +12,7 @@ import {
   linesOf,
   orderCommand,
   orderIn,
+  patchOrder,
   type Units,
 } from '../support/orders.ts'
 import { contradictions, eventsAfter } from '../support/oversell-check.ts'
@@ -39,6 +40,7 @@ afterAll(async () => {
 })
 
 const BY = { keyId: 'key_a', at: 1 }
+const REMOVED_PET = { id: 60n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 1 } as const
 const set = (petId: bigint, quantity: number) =>
   stores[0].changeStock([{ type: 'adjust', ...BY, changes: [{ petId, quantity }] }])
 
@@ -111,6 +113,35 @@ describe('orders on two instances on one PostgreSQL', () => {
     const [outcome] = await wanted
     expect(outcome).toMatchObject({ type: 'done', order: { state: 'open' } })
     await stores[0].changeStock([orderCommand('cancel_order', orderIn(outcome))])
+    lock.release()
+    await sql.close()
+  })
+
+  test('two changes of an order whose pets were removed do not undo each other', async () => {
+    await stores[0].changeStock([{ type: 'create_pet', ...BY, pet: REMOVED_PET }])
+    const person = { customer: 'Anna Smith', note: 'at noon' }
+    const [created] = await stores[0].changeStock([createOrderWith(person, [REMOVED_PET.id, 1])])
+    const order = orderIn(created)
+    await stores[0].changeStock([orderCommand('cancel_order', order)])
+    await stores[0].changeStock([{ type: 'remove_pet', ...BY, petId: REMOVED_PET.id }])
+    const sql = new SQL(database.url, { max: 1 })
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`SELECT FROM orders WHERE id = ${order.id} FOR UPDATE`
+    const erasures = [
+      stores[0].changeStock([patchOrder(order, { customer: null })]),
+      stores[1].changeStock([patchOrder(order, { note: null })]),
+    ]
+    await until(async () => {
+      const [row] = await database.run(
+        "SELECT count(*) AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      )
+      return Number(row?.waiting) === erasures.length
+    })
+    await lock`ROLLBACK`
+    await Promise.all(erasures)
+    const erased = await stores[0].findOrder(order.id)
+    expect([erased?.customer, erased?.note]).toEqual([undefined, undefined])
     lock.release()
     await sql.close()
   })
