@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { SQL } from 'bun'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { Command, SubmittedCommand } from '../../src/core/stock/command.ts'
+import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { LowStockModel } from '../support/low-stock-model.ts'
@@ -142,6 +143,27 @@ describe('orders on two instances on one PostgreSQL', () => {
     await Promise.all(erasures)
     const erased = await stores[0].findOrder(order.id)
     expect([erased?.customer, erased?.note]).toEqual([undefined, undefined])
+    lock.release()
+    await sql.close()
+  })
+
+  test('an order whose new pet is locked by another process delays nobody else in its commit', async () => {
+    for (const petId of [3n, 4n, 5n]) await set(petId, 9)
+    const [created] = await stores[0].changeStock([createOrder([3n, 1])])
+    const order = orderIn(created)
+    const [changed] = await stores[1].changeStock([
+      orderCommand('change_order', order, { lines: linesOf([[4n, 1]]) }),
+    ])
+    const sql = new SQL(database.url, { max: 1 })
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`SELECT FROM stock WHERE pet_id = 4 FOR UPDATE`
+    const stale = patchOrder(order, { note: 'at noon' })
+    const commit = stores[0].changeStock([stale, createOrder([5n, 1])], { lockWait: 'brief' })
+    const error = await commit.catch((reason: unknown) => reason)
+    expect(error instanceof PetsLockedError && error.petIds).toEqual(new Set([3n]))
+    await lock`ROLLBACK`
+    await stores[0].changeStock([orderCommand('cancel_order', orderIn(changed))])
     lock.release()
     await sql.close()
   })

@@ -8,7 +8,7 @@ import {
   type SubmittedCommand,
   typedResults,
 } from '../../core/stock/command.ts'
-import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
+import { needsSection, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   type Decision,
   decide,
@@ -217,14 +217,25 @@ export async function decideUntilDone(
   onWritten: (orders: OrderChanges | undefined) => void = () => {},
 ): Promise<Decision> {
   const petIds = new Set(petIdsOf(commands))
+  const changedOrders = new Set<bigint>()
   for (;;) {
-    const attempt = await decideAndWrite(transact, clock, commands, petIds, options)
+    const attempt = await decideAndWrite(transact, clock, commands, petIds, options).catch(
+      (error: unknown) => {
+        if (changedOrders.size === 0) throw error
+        // One of the new pets may be locked. Then the pets by which the callers know these orders are as good as locked.
+        const blocked = commands.filter((command) =>
+          orderIdsOf([command]).some((id) => changedOrders.has(id)),
+        )
+        throw lockedUnlessWaiting(error, petIdsOf(blocked), options)
+      },
+    )
     switch (attempt.type) {
       case 'decided':
         onWritten(attempt.decision.orders)
         return attempt.decision
       case 'pets_needed':
         for (const petId of attempt.petIds) petIds.add(petId)
+        for (const orderId of attempt.orderIds) changedOrders.add(orderId)
         break
       case 'expired_holds':
         await releaseHolds(attempt, options, (release, lockOptions) =>
@@ -240,15 +251,26 @@ export async function decideUntilDone(
 /** Another pet of a hold may be locked. Then its own pets are as good as locked. */
 async function releaseHolds(
   { petIds, release }: Extract<Attempt, { type: 'expired_holds' }>,
-  { lockWait }: CommitOptions,
+  options: CommitOptions,
   decideRelease: (release: CommandOf<'release_holds'>, options: CommitOptions) => Promise<unknown>,
 ): Promise<void> {
+  const { lockWait } = options
   try {
     await decideRelease(release, lockWait === undefined ? {} : { lockWait })
   } catch (error) {
-    if (lockWait !== 'brief' || !hasState(error, LOCK_TIMEOUT)) throw error
-    throw new PetsLockedError(new Set(petIds), { cause: error })
+    throw lockedUnlessWaiting(error, petIds, options)
   }
+}
+
+/** The error of a commit whose brief lock wait has ended. */
+function lockedUnlessWaiting(
+  error: unknown,
+  petIds: readonly bigint[],
+  { lockWait }: CommitOptions,
+): unknown {
+  return lockWait === 'brief' && hasState(error, LOCK_TIMEOUT)
+    ? new PetsLockedError(new Set(petIds), { cause: error })
+    : error
 }
 
 /**
@@ -263,8 +285,12 @@ type Attempt =
       readonly petIds: readonly bigint[]
       readonly release: CommandOf<'release_holds'>
     }
-  /** Orders of the commands have these pets, too, which have to be locked. */
-  | { readonly type: 'pets_needed'; readonly petIds: readonly bigint[] }
+  /** These orders of the commands have these pets, too, which have to be locked. */
+  | {
+      readonly type: 'pets_needed'
+      readonly petIds: readonly bigint[]
+      readonly orderIds: readonly bigint[]
+    }
   /** The clock of the database has just jumped, so the holds may not have expired. */
   | { readonly type: 'clock_jumped' }
 
@@ -333,7 +359,8 @@ async function decideAndWrite(
         return { attempt: { type: 'decided', decision: step.value }, firstLogId: locked.firstLogId }
       } catch (error) {
         if (!(error instanceof PetsNeeded)) throw error
-        return { attempt: { type: 'pets_needed', petIds: error.petIds } }
+        const { petIds: missingPets, orderIds } = error
+        return { attempt: { type: 'pets_needed', petIds: missingPets, orderIds } }
       }
     },
     (sql, commit) => (commit.firstLogId === undefined ? undefined : runAll(sql, commitStatements(commit))),
