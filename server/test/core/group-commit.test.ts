@@ -184,17 +184,6 @@ describe('group commit', () => {
     expect(await Promise.all(answers)).toHaveLength(17)
   })
 
-  test('a failed commit fails only its own updates', async () => {
-    const { batches, set } = slowStore()
-    const failing = set(change(1)).catch((error: Error) => error.message)
-    await someTurns()
-    const next = set(change(2))
-    await batches[0]?.end(new Error('disk full'))
-    expect(await failing).toBe('disk full')
-    await batches[1]?.end()
-    expect(await next).toEqual(outcome(change(2)))
-  })
-
   describe('a requester that has left', () => {
     const waiting = () => ({ hasLeft: false, isBeingCommitted: true })
     const messageOf = (error: Error) => error.message

@@ -18,6 +18,15 @@ const ready = async (page: Page) => {
 const line = (page: Page, petId: number) =>
   page.getByRole('listitem', { name: `Pet number ${petId}`, exact: true })
 
+/** Another tab of the same browser. */
+async function openTab(page: Page): Promise<Page> {
+  const tab = await page.context().newPage()
+  await tab.goto(`${shop.service.address}/#/sell`)
+  await signIn(tab, shop.service.key)
+  await ready(tab)
+  return tab
+}
+
 /** The history of a pet, newest first. */
 const historyOf = async (petId: number) =>
   (await shop.service.call('GET', `/inventory/${petId}/history`)).json as Readonly<Record<string, unknown>>[]
@@ -210,10 +219,7 @@ test('a customer brings back a part of a sale, the rest is undone, and the stock
 test('a sale comes back once, whichever tab was first, and not after it was undone', async () => {
   await sellElsewhere('R-8', [{ petId: 15, delta: -1 }])
   const page = await shop.signedIn({ path: '/#/sell', provokes: [409] })
-  const other = await page.context().newPage()
-  await other.goto(`${shop.service.address}/#/sell`)
-  await signIn(other, shop.service.key)
-  const tabs = [page, other]
+  const tabs = [page, await openTab(page)]
   for (const tab of tabs) {
     await ready(tab)
     await openReturn(tab, 'R-8')
@@ -249,7 +255,7 @@ test('a sale that waits while its pet is counted is booked at its own time, so t
   await line(page, 17).waitFor()
   await page.context().setOffline(true)
   await scan(page, DONE)
-  await page.getByText('1 sale waits to be booked.').waitFor()
+  await page.getByText('Waiting to be booked: 1 sale.').waitFor()
   await shop.send('POST', '/inventory/adjustments', {
     reason: 'counted',
     changes: [{ petId: 17, quantity: 9 }],
@@ -310,6 +316,46 @@ test('a question and a form close when the user leaves the view, and the sale su
   await expectSoon(() => page.getByRole('dialog').count(), 0)
 })
 
+const salesOf = async (petId: number) =>
+  (await historyOf(petId)).filter(({ reason }) => reason === 'sold').length
+
+test('two tabs have one basket and book it once, also if both sell it at the same moment', async () => {
+  const page = await shop.signedIn({ path: '/#/sell' })
+  await ready(page)
+  const tabs = [page, await openTab(page)]
+  await scan(page, barcodeOf(18))
+  for (const tab of tabs) await line(tab, 18).waitFor()
+  const buttons = await Promise.all(
+    tabs.map((tab) => tab.getByRole('button', { name: 'Sell 1 piece' }).elementHandle()),
+  )
+  await Promise.all(buttons.map((button) => button?.evaluate((element: HTMLElement) => element.click())))
+  for (const tab of tabs) await tab.getByText('Nothing scanned yet').waitFor()
+  await expectSoon(() => shop.inStock(18n), 9)
+  for (const tab of tabs) await tab.getByText('Booking sale').waitFor({ state: 'detached' })
+  expect(await salesOf(18)).toBe(1)
+})
+
+test('a tab is closed while its basket is booked: the next tab asks, and it is booked once', async () => {
+  const page = await shop.signedIn({ path: '/#/sell' })
+  await ready(page)
+  const arrived = Promise.withResolvers<void>()
+  await page.route('**/inventory/adjustments', async (route) => {
+    await route.fetch()
+    arrived.resolve()
+  })
+  await scan(page, barcodeOf(19))
+  await line(page, 19).waitFor()
+  await scan(page, DONE)
+  await arrived.promise
+  const context = page.context()
+  await page.close()
+  const next = await context.newPage()
+  await next.goto(`${shop.service.address}/#/sell`)
+  await signIn(next, shop.service.key)
+  await next.getByText(/^Sale R-\S+ is booked\.$/).waitFor()
+  expect([await shop.inStock(19n), await salesOf(19)]).toEqual([9, 1])
+})
+
 /** Sells one piece of a pet, and waits until the sale is in the queue or booked. */
 async function sell(page: Page, petId: number): Promise<void> {
   await scan(page, barcodeOf(petId))
@@ -335,7 +381,7 @@ test('sales on two devices without a network, of which one is closed meanwhile: 
   for (const petId of petIds) await shop.setElsewhere(BigInt(petId), petId === 31 ? 1 : 2)
   for (const page of devices) {
     for (const petId of petIds) await sell(page, petId)
-    await page.getByText('3 sales wait to be booked.').waitFor()
+    await page.getByText('Waiting to be booked: 3 sales.').waitFor()
   }
   const [first, second] = devices as [Page, Page]
   const context = second.context()
@@ -350,7 +396,7 @@ test('sales on two devices without a network, of which one is closed meanwhile: 
   await expectSoon(() => Promise.all(petIds.map((petId) => shop.inStock(BigInt(petId)))), [0, 0, 0])
   const refusedOf = () => Promise.all(open.map((page) => page.getByText(/was not booked\./).count()))
   await expectSoon(async () => (await refusedOf()).reduce((sum, count) => sum + count, 0), 1)
-  for (const page of open) await page.getByText(/sales? waits? to be booked/).waitFor({ state: 'detached' })
+  for (const page of open) await page.getByText('Waiting to be booked').waitFor({ state: 'detached' })
   const sales = (await Promise.all(petIds.map(historyOf))).flat().filter(({ reason }) => reason === 'sold')
   expect([sales.length, new Set(sales.map(({ reference }) => reference)).size]).toEqual([5, 5])
   // A person decides on what was refused: it stays until then.

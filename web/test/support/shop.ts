@@ -30,9 +30,13 @@ interface OpenPage {
 }
 
 /** Runs in the page. Leaves nothing of an earlier test, and stores the key. */
-function beginStorage(key: string | undefined): void {
+async function beginStorage(key: string | undefined): Promise<void> {
   localStorage.clear()
   sessionStorage.clear()
+  for (const { name = '' } of await indexedDB.databases()) {
+    const deletion = indexedDB.deleteDatabase(name)
+    await new Promise((resolve) => deletion.addEventListener('success', resolve))
+  }
   if (key !== undefined) sessionStorage.setItem('petstore.api-key', key)
 }
 

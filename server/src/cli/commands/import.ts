@@ -17,6 +17,7 @@ import {
   importFiles,
   RowsRefused,
 } from '../../core/transfer/import.ts'
+import { PRESET_NAMES, type PresetName } from '../../core/transfer/presets.ts'
 import { headerOf, LOCALES, type Locale, type RefusedLine } from '../../core/transfer/rows.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Store } from '../../store/store.ts'
@@ -35,6 +36,7 @@ import { withStore } from '../with-store.ts'
 interface Flags extends SettingFlags {
   readonly dryRun?: true
   readonly map?: ColumnMapping
+  readonly preset?: PresetName
   readonly locale?: Locale
   readonly encoding: Encoding
   readonly show: number
@@ -58,6 +60,11 @@ export function addImportCommand(program: PetstoreCommand): void {
       '--map <columns>',
       'columns of the file with other names, such as Article:name,Stock:quantity',
       mapParser,
+    )
+    .option(
+      '--preset <system>',
+      `${PRESET_NAMES.join(', ')}; the system that exported a file of pets`,
+      choiceParser('--preset', PRESET_NAMES),
     )
     .option(
       '--encoding <encoding>',
@@ -151,6 +158,7 @@ async function importTexts(
       {
         files,
         dryRun,
+        preset: flags.preset,
         mapping: flags.map,
         locale: flags.locale,
         canChangeStock: true,

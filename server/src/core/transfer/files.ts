@@ -100,7 +100,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Names that are equal apart from case, blanks and punctuation have the same key. */
-function columnKey(name: string): string {
+export function columnKey(name: string): string {
   return name
     .normalize('NFC')
     .toLowerCase()
@@ -122,13 +122,7 @@ export function matchColumns(
 ): MatchedColumns {
   const known = columns.map(({ name }) => name)
   const wanted = new Map(Array.from(mapping, ([name, column]) => [columnKey(name), column]))
-  for (const [name, column] of mapping) {
-    if (!known.includes(column))
-      throw new BadFile(`${quote(column)} is not a column of ${plural}${advice(column, known)}`)
-    if (!names.some((each) => columnKey(each) === columnKey(name))) {
-      throw new BadFile(`the header has no column ${quote(name)}, which is mapped to ${column}`)
-    }
-  }
+  checkMapping(names, known, plural, mapping)
   const isOwnName = (name: string, column: string) => columnKey(column) === columnKey(name)
   const mapped = new Set(wanted.values())
   const found = names.map((name) => {
@@ -159,6 +153,21 @@ export function matchColumns(
     ignored: names
       .filter((_, index) => found[index] === undefined)
       .map((name) => quote(name) + advice(name, unused)),
+  }
+}
+
+export function checkMapping(
+  names: readonly string[],
+  known: readonly string[],
+  plural: string,
+  mapping: ColumnMapping,
+): void {
+  for (const [name, column] of mapping) {
+    if (!known.includes(column))
+      throw new BadFile(`${quote(column)} is not a column of ${plural}${advice(column, known)}`)
+    if (!names.some((each) => columnKey(each) === columnKey(name))) {
+      throw new BadFile(`the header has no column ${quote(name)}, which is mapped to ${column}`)
+    }
   }
 }
 

@@ -1,11 +1,12 @@
 import { MAX_LENGTHS } from '@petstore/client'
-import { Draft, type DraftFormat } from '../data/draft.ts'
-import { KeptWork, keptCount, keptFields, keptId, keptRows, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
-import type { Batch, QuantityChange } from '../data/stock/adjustment-batch.ts'
-import type { SaveContext } from '../data/stock/own-request.ts'
+import { type QuantityChange, randomId } from '../data/stock/adjustment-batch.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
+import { showToast } from '../data/toasts.ts'
+import { Draft, type WorkPlace } from '../data/work/draft.ts'
+import type { WorkDocument } from '../data/work/work-document.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
+import { workPlaceOf } from '../session/device-work.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 import type { CountEntry, Scope } from './scope.ts'
@@ -29,34 +30,20 @@ export type Resolution =
   | 'keep the change'
   | 'count again'
 
-const FORMAT: DraftFormat<CountEntry, CountHead> = {
-  reason: 'counted',
-  parts: 64,
-  writeLine: ({ quantity, expected, isApplied }) => [quantity, expected, isApplied ? 1 : 0],
-  readLine: ([counted, seen, isApplied]) => {
-    const quantity = keptCount(counted)
-    const expected = keptCount(seen)
-    if (quantity === undefined || expected === undefined) return undefined
-    return { quantity, expected, isApplied: isApplied === 1 }
-  },
-  writeHead: ({ scope, isBlind, reference }) => ({ scope: writeScope(scope), isBlind, reference }),
-  readHead: ({ scope, isBlind, reference }) => {
-    const known = readScope(scope)
-    if (known === undefined) return undefined
-    return { scope: known, isBlind: isBlind === true, reference: keptText(reference) }
-  },
-}
-
-export class CountDraft extends Draft<CountEntry, CountHead> {
+/** What was counted. Without a head, no count was begun. */
+export class CountDraft extends Draft<CountHead | undefined, CountEntry> {
   /** The adjustments that were made since the page was loaded. */
   readonly applied = new Observable<readonly AppliedBatch[]>([])
   /** `undefined` unless the count is being applied. */
   readonly progress = new Observable<{ readonly done: number; readonly total: number } | undefined>(undefined)
   readonly #reloadStock: () => void
 
-  constructor(saving: SaveContext, kept: KeptWork, reloadStock: () => void) {
-    super(saving, kept, FORMAT)
+  constructor(place: WorkPlace, reloadStock: () => void) {
+    super(place, 'count', undefined)
     this.#reloadStock = reloadStock
+    const leave = place.outbox.subscribe(() => this.#reopenRefused())
+    place.saving.signal.addEventListener('abort', leave)
+    this.#reopenRefused()
   }
 
   begin(scope: Scope, isBlind = false): void {
@@ -111,21 +98,21 @@ export class CountDraft extends Draft<CountEntry, CountHead> {
   }
 
   /** Whether the stock has changed since the pet was counted. */
-  isChanged(petId: bigint, entry: CountEntry): boolean {
-    if (entry.isApplied) return false
-    return this.saving.stock.find(petId)?.quantity !== entry.expected || this.get().refused.has(petId)
+  isChanged(petId: bigint, { isApplied, expected }: CountEntry): boolean {
+    if (isApplied) return false
+    const isRefused = this.get().refusal?.pets.some((refused) => refused.petId === petId) === true
+    return isRefused || this.saving.stock.find(petId)?.quantity !== expected
   }
 
   /** Applies every count whose stock has not changed since, with as few requests as possible, one after the other. */
   async apply(): Promise<void> {
-    if (this.progress.get() !== undefined || this.get().head === undefined) return
+    if (this.progress.get() !== undefined) return
     const total = [...this.get().lines.values()].filter(({ isApplied }) => !isApplied).length
     let done = 0
     this.progress.set({ done, total })
-    for (let batch = this.#nextBatch(); batch !== undefined; batch = this.#nextBatch()) {
-      const isAnswered = await this.#sendBatch(batch)
-      if (!isAnswered) break
-      done += batch.changes.length
+    for (let ready = this.#ready(); ready.length > 0; ready = this.#ready()) {
+      if (!(await this.#applySome(ready))) break
+      done += ready.length
       this.progress.set({ done, total })
     }
     this.progress.set(undefined)
@@ -142,79 +129,89 @@ export class CountDraft extends Draft<CountEntry, CountHead> {
     this.applied.set(this.applied.get().filter((other) => other !== batch))
   }
 
-  /** A batch whose response was lost is sent again first. */
-  #nextBatch(): Batch | undefined {
-    const { head, sent, lines } = this.get()
-    if (head === undefined || this.saving.signal.aborted) return undefined
-    if (sent !== undefined) return sent
-    const ready = Array.from(lines)
+  #ready(): readonly (readonly [bigint, CountEntry])[] {
+    const { lines } = this.get()
+    if (this.saving.signal.aborted) return []
+    return [...lines]
       .filter(([petId, entry]) => !entry.isApplied && !this.isChanged(petId, entry))
       .slice(0, MAX_LENGTHS.InventoryAdjustment.changes)
-      .map(([petId, { quantity, expected }]) => ({ petId, quantity, expected }))
-    return ready.length === 0 ? undefined : this.newBatch(ready, readReference(head.reference))
   }
 
-  /** Returns whether the service has answered, so that the next batch may be sent. */
-  async #sendBatch(batch: Batch): Promise<boolean> {
-    const result = await this.send(batch, (changes) => {
-      this.#markApplied(changes)
-      this.applied.set([...this.applied.get(), { changes }])
+  /** Returns whether the service has answered, so that more may be sent. */
+  async #applySome(ready: readonly (readonly [bigint, CountEntry])[]): Promise<boolean> {
+    const { head, id: countId } = this.get()
+    const id = randomId()
+    const changes = ready.map(([petId, { quantity, expected }]) => ({ petId, quantity, expected }))
+    const purpose = { reason: 'counted', reference: readReference(head?.reference ?? '') } as const
+    const sent = this.sentWork(id, changes, purpose)
+    const lines = new Map(ready)
+    const outcome = await this.outbox.send(id, (documents) => {
+      const draft = this.draftIn(documents)
+      // Another tab has applied them.
+      if (draft.id !== countId || ready.some(([petId]) => draft.lines.get(petId)?.isApplied !== false)) return
+      documents.set(id, { slot: id, id, kind: 'count', head: countId, lines, sent })
+      const refusal = draft.refusal && { ...draft.refusal, message: '' }
+      documents.set(draft.slot, { ...draft, lines: withLines(draft.lines, lines, true), refusal })
     })
-    if (result === 'refused') this.#settleRefused(batch)
-    return result === 'made' || result === 'refused'
+    if (outcome.type === 'waiting') {
+      const text = 'The count is kept here, and applied when the service can be reached.'
+      showToast({ name: 'work', text })
+    } else if (outcome.type === 'booked') this.#showApplied(outcome.changes)
+    else if (this.saving.stock.get().connection !== 'live') this.#reloadStock()
+    return outcome.type === 'booked' || (outcome.type === 'refused' && outcome.refusal.pets.length > 0)
   }
 
   /** A pet that was counted again in the meantime is not applied yet. */
-  #markApplied(
-    changes: readonly (Pick<QuantityChange, 'petId' | 'after'> & Partial<QuantityChange>)[],
-  ): void {
+  #showApplied(changes: readonly QuantityChange[]): void {
     const { lines } = this.get()
     this.setLines(
-      changes.flatMap(({ petId, after, effect }): [bigint, CountEntry][] => {
-        const isSettled = effect === 'superseded' || lines.get(petId)?.quantity === after
-        if (!isSettled) return []
-        return [[petId, { quantity: after, expected: after, isApplied: true }]]
-      }),
+      changes.flatMap(({ petId, after }): [bigint, CountEntry][] =>
+        lines.get(petId)?.isApplied === true
+          ? [[petId, { quantity: after, expected: after, isApplied: true }]]
+          : [],
+      ),
     )
+    this.applied.set([...this.applied.get(), { changes }])
   }
 
-  /** If a repeated batch is refused for a pet that is as counted, the first attempt has set it. */
-  #settleRefused({ changes, isRepeat }: Batch): void {
-    const { stock } = this.saving
-    const { lines, refused } = this.get()
-    if (isRepeat) {
-      const settled = changes.flatMap(({ petId }) => {
-        const counted = lines.get(petId)?.quantity
-        const isSet = counted !== undefined && stock.find(petId)?.quantity === counted
-        return isSet && refused.has(petId) ? [{ petId, after: counted }] : []
-      })
-      this.#markApplied(settled)
-    }
-    if (stock.get().connection !== 'live') this.#reloadStock()
+  /** What the service has refused is part of the count again, whoever has sent it. */
+  #reopenRefused(): void {
+    const isRefused = ({ head, refusal }: WorkDocument, { id }: WorkDocument) =>
+      refusal !== undefined && id !== '' && head === id
+    const draft = this.get()
+    if (![...this.outbox.get().values()].some((document) => isRefused(document, draft))) return
+    void this.outbox.edit((documents) => {
+      for (const document of [...documents.values()]) {
+        const { lines, refusal, ...count } = this.draftIn(documents)
+        if (!isRefused(document, { lines, ...count })) continue
+        documents.delete(document.slot)
+        const pets = [...(refusal?.pets ?? []), ...(document.refusal?.pets ?? [])]
+        documents.set(count.slot, {
+          ...count,
+          // A document of this count has lines of this count.
+          lines: withLines(lines, document.lines as typeof lines, false),
+          refusal: document.refusal && { ...document.refusal, pets },
+        })
+      }
+    })
   }
 }
 
-export const countOf = perSession(({ saving, feed }, owner: KeyOwner) => {
-  const kept = new KeptWork(owner.id, 'count')
-  const count = new CountDraft(saving, kept, () => void feed.reload())
-  kept.onChangeElsewhere(count.reload, saving.signal)
-  return count
-})
+type Entries = ReadonlyMap<bigint, CountEntry>
+
+function withLines(lines: Entries, changed: Entries, isApplied: boolean): Entries {
+  return new Map([
+    ...lines,
+    ...Array.from(changed, ([petId, entry]) => [petId, { ...entry, isApplied }] as const),
+  ])
+}
+
+export const countOf = perSession(
+  (session, owner: KeyOwner) => new CountDraft(workPlaceOf(session, owner), () => void session.feed.reload()),
+)
 
 /** The count plus the change of the stock since then; `undefined` if that is not a possible quantity. */
 export function withChange({ quantity, expected }: CountEntry, now: number): number | undefined {
   const changed = quantity + now - expected
   return changed >= 0 && changed <= MAX_QUANTITY ? changed : undefined
-}
-
-function writeScope({ category, query }: Scope): unknown {
-  return { category: category && [String(category.id), category.name], query }
-}
-
-function readScope(value: unknown): Scope | undefined {
-  const { category, query } = keptFields(value)
-  if (typeof query !== 'string') return undefined
-  const [[id, name] = []] = keptRows([category])
-  const categoryId = keptId(id)
-  return { category: categoryId === undefined ? undefined : { id: categoryId, name: keptText(name) }, query }
 }

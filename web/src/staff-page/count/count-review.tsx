@@ -36,7 +36,7 @@ interface CountedPet {
 
 /** Shows the differences, the pets whose stock has changed since, and the adjustments that were made. */
 export function CountReview({ count, reference, rows, isOffline, onBack }: Props) {
-  const { lines: entries, failure, sent, phase } = useReadable(count)
+  const { lines: entries, refusal } = useReadable(count)
   const progress = useReadable(count.progress)
   const session = useSession()
   const { stock } = session
@@ -51,9 +51,8 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
   const appliedCount = counted.length - changed.length - open.length
   const uncounted = rows.length - counted.length
   const isBusy = progress !== undefined
-  const isDone = open.length === 0 && changed.length === 0 && sent === undefined
-  const actionWords = sent === undefined ? `Apply ${petsWords(open.length)}` : 'Check now'
-  const canApply = (open.length > 0 || sent !== undefined) && !isBusy && !isOffline
+  const isDone = open.length === 0 && changed.length === 0
+  const canApply = open.length > 0 && !isBusy && !isOffline
   // A scan resumes counting.
   useScan((barcode) => {
     void findScanned(session, barcode, (petId) => {
@@ -91,9 +90,9 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
         {petsWords(counted.length)} counted
         {uncounted > 0 && uncountedWords(uncounted)}
       </p>
-      {!isBusy && (failure !== undefined || phase === 'unsettled') && (
+      {!isBusy && refusal !== undefined && refusal.message !== '' && (
         <p className="notice notice--negative" role="alert">
-          {failure} {phase !== 'open' && 'Not sure it was saved. Check now; it is never counted twice.'}
+          {refusal.message}
         </p>
       )}
       <AppliedNotice count={count} pets={appliedCount} />
@@ -114,7 +113,7 @@ export function CountReview({ count, reference, rows, isOffline, onBack }: Props
           />
           <Button type="submit" tone="primary" isBusy={isBusy} isDisabled={!canApply}>
             {progress === undefined
-              ? actionWords
+              ? `Apply ${petsWords(open.length)}`
               : `Applying ${progress.done.toLocaleString('en')} of ${progress.total.toLocaleString('en')}`}
           </Button>
           {isOffline && (

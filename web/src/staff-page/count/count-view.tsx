@@ -35,17 +35,18 @@ function Count({ owner, section }: Props) {
   const session = useSession()
   const { stock } = session
   const count = countOf(session, owner)
-  const { head, lines: entries, version, isKept } = useReadable(count)
+  const { head, lines: entries } = useReadable(count)
+  const isKept = useReadable(count.isKept)
   const { connection } = useStock()
   const isOffline = useRequestState().isUnreachable || connection === 'lost'
   const [isReviewing, setReviewing] = useState(false)
-  useLostFocus(section, `${isReviewing} ${version}`)
+  useLostFocus(section, isReviewing ? entries : isReviewing)
   const scopePets = useScopePets(head?.scope)
   const inScope = scopePets.type === 'ready' ? scopePets.rows : NO_ROWS
   const extraIds = useMemo(() => {
     const known = new Set(inScope.map(({ petId }) => petId))
     return [...entries.keys()].filter((petId) => !known.has(petId))
-  }, [inScope, entries, version])
+  }, [inScope, entries])
   const extraRows = extraIds.flatMap((petId) => stock.lookUp(petId) ?? [])
   const counted = useMemo(
     () => inOrder([...inScope, ...extraRows]),

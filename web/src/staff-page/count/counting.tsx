@@ -35,11 +35,11 @@ const FILTERS: readonly { readonly value: CountFilter; readonly label: string }[
 /** Counts by scanning, one more with each scan, or down the list with the keyboard. */
 export function Counting({ count, head: { scope, isBlind }, rows, onReview }: Props) {
   const { stock } = useSession()
-  const { lines: entries, version } = useReadable(count)
+  const { lines: entries } = useReadable(count)
   const [filter, setFilter] = useState<CountFilter>('all')
   const [message, setMessage] = useState<FinderMessage>()
   const finder = useRef<PetFinderHandle>(null)
-  const tally = useMemo(() => tallyOf(rows, entries), [rows, entries, version])
+  const tally = useMemo(() => tallyOf(rows, entries), [rows, entries])
   const report = (problem: string | undefined) =>
     setMessage(problem === undefined ? undefined : { text: problem, isProblem: true })
 

@@ -1,12 +1,12 @@
 import { MAX_LENGTHS } from '@petstore/client'
-import { Draft, type DraftFormat } from '../data/draft.ts'
-import { KeptWork, keptCount, keptText } from '../data/kept-work.ts'
 import { Observable } from '../data/observable.ts'
 import type { QuantityChange } from '../data/stock/adjustment-batch.ts'
-import type { SaveContext } from '../data/stock/own-request.ts'
 import { MAX_QUANTITY } from '../data/stock/stock-editor.ts'
+import { showToast } from '../data/toasts.ts'
+import { Draft, type WorkPlace } from '../data/work/draft.ts'
 import { readReference } from '../quantity/purpose-fields.tsx'
 import { isImplausible } from '../quantity/typed-change.ts'
+import { workPlaceOf } from '../session/device-work.ts'
 import type { KeyOwner } from '../session/session.ts'
 import { perSession } from '../session/work-frame.tsx'
 
@@ -29,23 +29,14 @@ export interface Received {
 
 const MAX_LINES = MAX_LENGTHS.InventoryAdjustment.changes
 
-const FORMAT: DraftFormat<number, DeliveryHead> = {
-  reason: 'received',
-  parts: 1,
-  writeLine: (amount) => [amount],
-  readLine: ([amount]) => keptCount(amount),
-  writeHead: ({ reference }) => ({ reference }),
-  readHead: ({ reference }) => (keptText(reference) === '' ? undefined : { reference: keptText(reference) }),
-}
-
 /** A delivery that is being received: how many pieces of each pet have arrived. */
-export class DeliveryDraft extends Draft<number, DeliveryHead> {
+export class DeliveryDraft extends Draft<DeliveryHead, number> {
   readonly openLine = new Observable<OpenLine | undefined>(undefined)
   /** The last delivery that was booked, until another one is started. */
   readonly received = new Observable<Received | undefined>(undefined)
 
-  constructor(saving: SaveContext, kept: KeptWork) {
-    super(saving, kept, FORMAT)
+  constructor(place: WorkPlace) {
+    super(place, 'delivery', { reference: '' })
   }
 
   override clear(): void {
@@ -79,8 +70,7 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
 
   /** Adds pieces of a pet. Returns why that is not possible. */
   add(petId: bigint, amount: number): string | undefined {
-    const { lines, phase } = this.get()
-    if (phase !== 'open') return 'The last delivery is not settled yet.'
+    const { lines } = this.get()
     const before = lines.get(petId)
     if (before === undefined && lines.size === MAX_LINES) {
       return `A delivery has at most ${MAX_LINES.toLocaleString('en')} pets. Receive this one, then start another.`
@@ -98,21 +88,23 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   }
 
   setReference(reference: string): void {
-    if (this.get().phase === 'open') this.setHead({ reference })
+    this.setHead({ reference })
   }
 
-  /** Books the whole delivery by one adjustment, or finds out what became of it if the response was lost. */
+  /** Books the whole delivery by one adjustment. If the service cannot be reached, the outbox books it later. */
   async book(): Promise<void> {
-    const { lines, head, phase, sent } = this.get()
-    if (phase === 'sending' || lines.size === 0) return
-    const changes = Array.from(lines, ([petId, delta]) => ({ petId, delta }))
-    const batch = sent ?? this.newBatch(changes, readReference(head?.reference ?? ''))
-    await this.send(batch, (made) => {
-      const { reference } = batch.purpose
-      const pieces = piecesOf(this.get().lines)
-      this.clear()
-      this.received.set({ pieces, reference, changes: made })
-    })
+    const { lines, head } = this.get()
+    if (lines.size === 0) return
+    this.openLine.set(undefined)
+    const reference = readReference(head.reference)
+    const purpose = { reason: 'received', reference } as const
+    const outcome = await this.send((petId, delta) => ({ petId, delta }), purpose)
+    if (outcome.type === 'booked') {
+      this.received.set({ pieces: piecesOf(lines), reference, changes: outcome.changes })
+    } else if (outcome.type === 'waiting') {
+      const text = 'The delivery is kept here, and received when the service can be reached.'
+      showToast({ name: 'work', text })
+    }
   }
 
   /** Whether the amount is so large that it may be a mistake. */
@@ -122,12 +114,9 @@ export class DeliveryDraft extends Draft<number, DeliveryHead> {
   }
 }
 
-export const deliveryOf = perSession(({ saving }, owner: KeyOwner) => {
-  const kept = new KeptWork(owner.id, 'receive')
-  const delivery = new DeliveryDraft(saving, kept)
-  kept.onChangeElsewhere(delivery.reload, saving.signal)
-  return delivery
-})
+export const deliveryOf = perSession(
+  (session, owner: KeyOwner) => new DeliveryDraft(workPlaceOf(session, owner)),
+)
 
 export function piecesOf(lines: ReadonlyMap<bigint, number>): number {
   return [...lines.values()].reduce((sum, amount) => sum + amount, 0)

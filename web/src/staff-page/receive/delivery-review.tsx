@@ -20,9 +20,8 @@ interface Props {
 /** The whole delivery with the stock after it, before it is booked. A scan adds one more pet. */
 export function DeliveryReview({ delivery, onBack }: Props) {
   const session = useSession()
-  const { lines, head, phase } = useReadable(delivery)
+  const { lines, head } = useReadable(delivery)
   const field = useRef<HTMLInputElement>(null)
-  const isSending = phase === 'sending'
   useEffect(() => field.current?.focus(), [])
   useScan((barcode) => {
     void findScanned(session, barcode, (petId) => {
@@ -42,7 +41,7 @@ export function DeliveryReview({ delivery, onBack }: Props) {
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (!isSending) void book()
+    void book()
   }
   return (
     <form className="card" onSubmit={onSubmit} aria-label="Review the delivery">
@@ -53,16 +52,13 @@ export function DeliveryReview({ delivery, onBack }: Props) {
           label="Reference"
           placeholder="Delivery note or order, such as PO-1043"
           maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
-          value={head?.reference ?? ''}
-          readOnly={isSending}
+          value={head.reference}
           onChange={(reference) => delivery.setReference(reference)}
         />
         <span className="cluster">
-          <Button isDisabled={isSending} onClick={onBack}>
-            Back
-          </Button>
-          <Button type="submit" tone="primary" isBusy={isSending}>
-            {isSending ? 'Receiving' : `Receive ${piecesWords(piecesOf(lines))} of ${petsWords(lines.size)}`}
+          <Button onClick={onBack}>Back</Button>
+          <Button type="submit" tone="primary">
+            Receive {piecesWords(piecesOf(lines))} of {petsWords(lines.size)}
           </Button>
         </span>
       </div>
@@ -71,7 +67,7 @@ export function DeliveryReview({ delivery, onBack }: Props) {
   )
 }
 
-export function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }) {
+function DeliveryTable({ delivery }: { readonly delivery: DeliveryDraft }) {
   const { stock } = useSession()
   const { lines } = useReadable(delivery)
   useStock()

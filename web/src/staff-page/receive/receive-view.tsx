@@ -12,10 +12,9 @@ import { askToDiscard } from '../ui/confirm.tsx'
 import { useLostFocus } from '../ui/hooks.ts'
 import { Empty } from '../ui/list-frame.tsx'
 import { href } from '../ui/navigation.ts'
-import { useScan } from '../ui/scanner.ts'
 import { petsWords, piecesWords } from '../ui/words.ts'
 import { type DeliveryDraft, deliveryOf, piecesOf, type Received } from './delivery-draft.ts'
-import { DeliveryReview, DeliveryTable } from './delivery-review.tsx'
+import { DeliveryReview } from './delivery-review.tsx'
 import { LineEntry } from './line-entry.tsx'
 import './receive.css'
 
@@ -37,13 +36,13 @@ interface Props {
 
 function Delivery({ owner, section }: Props) {
   const delivery = deliveryOf(useSession(), owner)
-  const { lines, phase, isKept } = useReadable(delivery)
+  const { lines } = useReadable(delivery)
+  const isKept = useReadable(delivery.isKept)
   const received = useReadable(delivery.received)
   const [isReviewing, setReviewing] = useState(false)
   useStock()
-  useLostFocus(section, `${phase} ${lines.size}`)
-  if (phase === 'unsettled') return <UnsettledDelivery delivery={delivery} />
-  const isReview = phase === 'sending' || (isReviewing && lines.size > 0)
+  useLostFocus(section, lines.size)
+  const isReview = isReviewing && lines.size > 0
   const review = () => {
     delivery.openLine.set(undefined)
     setReviewing(true)
@@ -77,7 +76,7 @@ interface ListProps {
 
 /** The lines of the delivery, the latest first. */
 function DeliveryList({ delivery, onReview }: ListProps) {
-  const { lines, refused, failure } = useReadable(delivery)
+  const { lines, refusal } = useReadable(delivery)
   const received = useReadable(delivery.received)
   if (lines.size === 0) {
     return received !== undefined ? null : (
@@ -105,9 +104,9 @@ function DeliveryList({ delivery, onReview }: ListProps) {
           </Button>
         </span>
       </div>
-      {(failure !== undefined || refused.size > 0) && (
+      {refusal !== undefined && (
         <p className="notice notice--negative" role="alert">
-          {failure ?? 'Nothing was received. Remove the marked pets, then try again.'}
+          {refusal.message || 'Nothing was received. Remove the marked pets, then try again.'}
         </p>
       )}
       {/* biome-ignore lint/a11y/noRedundantRoles: Safari drops the role of a list without markers */}
@@ -129,7 +128,7 @@ interface LineProps {
 function Line({ delivery, petId, amount }: LineProps) {
   const session = useSession()
   const { stock } = session
-  const { refused } = useReadable(delivery)
+  const refusal = useReadable(delivery).refusal?.pets.find((refused) => refused.petId === petId)
   const name = stock.nameOf(petId)
   return (
     <li className="list-row amount-row">
@@ -141,7 +140,7 @@ function Line({ delivery, petId, amount }: LineProps) {
         {delivery.isImplausible(petId, amount) && (
           <span className="badge badge--caution">Unusually many</span>
         )}
-        <span className="negative small">{refused.get(petId)}</span>
+        <span className="negative small">{refusal?.why}</span>
       </span>
       <AmountInput
         label={`How many ${name}`}
@@ -176,26 +175,6 @@ function ReceivedNotice({ received }: { readonly received: Received }) {
       {!isUndone && adjustmentId !== undefined && (
         <UndoAdjustment what="the delivery" adjustmentId={adjustmentId} onUndone={() => setUndone(true)} />
       )}
-    </div>
-  )
-}
-
-/** The delivery was sent and the response was lost. */
-function UnsettledDelivery({ delivery }: { readonly delivery: DeliveryDraft }) {
-  const { failure } = useReadable(delivery)
-  // Nothing can be added until this is settled.
-  useScan(() => {})
-  return (
-    <div className="card">
-      <div className="notice notice--caution" role="alert">
-        <span className="grow">
-          {failure} <strong>Not sure it was saved.</strong> Check now; it is never counted twice.
-        </span>
-        <Button tone="primary" onClick={() => void delivery.book()}>
-          Check now
-        </Button>
-      </div>
-      <DeliveryTable delivery={delivery} />
     </div>
   )
 }

@@ -5,10 +5,10 @@ import { failureWords } from '../data/failure-words.ts'
 import { useLiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { OPEN_ORDERS, orderSource } from '../data/orders/order-search.ts'
-import type { RefusedPet, SaleLine } from '../data/sales/sale-queue.ts'
 import { freeUnits } from '../data/stock/free-units.ts'
 import type { StockRow } from '../data/stock/stock-model.ts'
 import { showToast } from '../data/toasts.ts'
+import type { Refusal } from '../data/work/work-document.ts'
 import { AmountInput } from '../quantity/amount-input.tsx'
 import { type FinderMessage, PetFinder, type PetFinderHandle } from '../scanner/pet-finder.tsx'
 import type { KeyOwner } from '../session/session.ts'
@@ -48,7 +48,10 @@ type OpenDialog = 'reserve' | 'return' | 'pick-up' | 'camera'
 
 function OpenTill({ owner }: { readonly owner: KeyOwner }) {
   const till = tillOf(useSession(), owner)
-  const { lines, receipt, failure, refused } = useReadable(till)
+  const { lines: quantities, head, refusal } = useReadable(till)
+  const isKept = useReadable(till.isKept)
+  // The latest first.
+  const lines = Array.from(quantities, ([petId, quantity]) => ({ petId, quantity })).reverse()
   const mayOrder = useMayChange('orders')
   const [dialog, setDialog] = useState<OpenDialog>()
   const [message, setMessage] = useState<FinderMessage>()
@@ -96,6 +99,11 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
           onPick={pick}
         />
       </div>
+      {!isKept && (
+        <p className="notice notice--caution" role="alert">
+          This browser has no room to keep the sale. Sell before you close or reload the page.
+        </p>
+      )}
       <div className="card">
         {lines.length === 0 ? (
           <Empty title="Nothing scanned yet">
@@ -104,9 +112,9 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
           </Empty>
         ) : (
           <>
-            {failure !== undefined && (
+            {refusal !== undefined && (
               <p className="notice notice--negative" role="alert">
-                {failureText(failure, refused, lines)}
+                {refusalText(refusal, lines.length)}
               </p>
             )}
             <ul aria-label="This sale">
@@ -124,7 +132,7 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
             <div className="card__footer sell__foot">
               <TextField
                 label="Receipt"
-                value={receipt}
+                value={head.receipt}
                 maxLength={MAX_LENGTHS.InventoryAdjustment.reference}
                 onChange={(text) => till.setReceipt(text)}
               />
@@ -152,21 +160,18 @@ function OpenTill({ owner }: { readonly owner: KeyOwner }) {
 }
 
 /** Why nothing was sold. The lines of several pets have their own reasons. */
-function failureText(
-  failure: string,
-  refused: ReadonlyMap<bigint, RefusedPet>,
-  lines: readonly SaleLine[],
-): string {
-  const [only] = refused.values()
-  if (only === undefined) return `Not sold. ${failure}`
-  if (lines.length === 1) return `Not sold: ${only.why.charAt(0).toLowerCase()}${only.why.slice(1)}`
-  const pets = refused.size === 1 ? 'the marked pet' : `the ${refused.size.toLocaleString('en')} marked pets`
+function refusalText({ message, pets: refused }: Refusal, lines: number): string {
+  const [only] = refused
+  if (only === undefined) return `Not sold. ${message}`
+  if (lines === 1) return `Not sold: ${only.why.charAt(0).toLowerCase()}${only.why.slice(1)}`
+  const pets =
+    refused.length === 1 ? 'the marked pet' : `the ${refused.length.toLocaleString('en')} marked pets`
   return `Nothing was sold. Change or remove ${pets}, then sell again.`
 }
 
 interface CartLineProps extends Pick<ComponentProps<typeof AmountInput>, 'focusFor' | 'onEnter' | 'onScan'> {
   readonly till: Till
-  readonly line: SaleLine
+  readonly line: { readonly petId: bigint; readonly quantity: number }
 }
 
 function CartLine({ till, line: { petId, quantity }, ...amountField }: CartLineProps) {
@@ -174,7 +179,7 @@ function CartLine({ till, line: { petId, quantity }, ...amountField }: CartLineP
   useStock()
   const row = stock.lookUp(petId)
   const name = row?.name ?? `Pet ${petId}`
-  const refusal = useReadable(till).refused.get(petId)
+  const refusal = useReadable(till).refusal?.pets.find((refused) => refused.petId === petId)
   return (
     <li className="list-row amount-row" aria-label={name}>
       <span>

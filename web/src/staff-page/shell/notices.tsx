@@ -1,4 +1,4 @@
-import { lazy, Suspense, useEffect, useRef } from 'preact/compat'
+import { useEffect, useRef } from 'preact/compat'
 import { Icon } from '../../design/icon.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { EditState } from '../data/stock/stock-editor.ts'
@@ -8,14 +8,7 @@ import { Button } from '../ui/button.tsx'
 import { goTo } from '../ui/navigation.ts'
 import { RequestNotice } from '../ui/notices.tsx'
 import { WebhookNotice } from '../webhooks/webhook-notice.tsx'
-
-/** Also sends the sales that still wait after a reload. If it cannot be loaded, the view Sell sends them. */
-const SalesNotice = lazy(() =>
-  import('../sell/sales-notice.tsx').then(
-    (module) => ({ default: module.SalesNotice }),
-    () => ({ default: () => null }),
-  ),
-)
+import { WorkNotice } from './work-notice.tsx'
 
 /** Says why the page cannot work at the moment, and how it recovers. */
 export function Notices() {
@@ -36,9 +29,7 @@ export function Notices() {
           </Button>
         </div>
       )}
-      <Suspense fallback={null}>
-        <SalesNotice />
-      </Suspense>
+      <WorkNotice />
       <WebhookNotice />
     </div>
   )

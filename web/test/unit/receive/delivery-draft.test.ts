@@ -1,24 +1,34 @@
-import { expect, setSystemTime, test } from 'bun:test'
-import { KeptWork } from '../../../src/staff-page/data/kept-work.ts'
+import { afterAll, afterEach, expect, test } from 'bun:test'
+import { hideAllToasts } from '../../../src/staff-page/data/toasts.ts'
+import { isSent } from '../../../src/staff-page/data/work/work-document.ts'
 import { DeliveryDraft } from '../../../src/staff-page/receive/delivery-draft.ts'
 import { breakOff, idsFrom, useService } from '../../support/desk.ts'
+import { Device } from '../../support/device.ts'
 import { petsNumbered } from '../../support/pets.ts'
-import { Shelf } from '../../support/shelf.ts'
 
 const PETS = 1_100
 
 const { service, inStock, openDesk } = useService({ pets: petsNumbered(PETS) })
 
-/** A page with a delivery. `reload` opens another page in the same browser. */
-function open(shelf = new Shelf(), ownerId = 'key_1') {
+const devices: Device[] = []
+
+afterEach(() => {
+  for (const device of devices.splice(0)) device.closeTabs()
+})
+afterAll(hideAllToasts)
+
+/** A page with a delivery. */
+async function open(device = new Device()) {
+  devices.push(device)
   const page = openDesk().open(PETS)
-  const kept = new KeptWork(ownerId, 'receive', shelf)
-  const delivery = new DeliveryDraft(page.saving, kept)
-  return { page, shelf, delivery, reload: () => open(shelf, ownerId) }
+  const place = await device.openTab(page)
+  const delivery = new DeliveryDraft(place)
+  const sent = () => [...place.outbox.get().values()].filter(isSent)
+  return { page, delivery, sent, outbox: place.outbox, device }
 }
 
 test('the same pet adds up, and all of it is one request that the history explains and that can be undone', async () => {
-  const { page, shelf, delivery } = open()
+  const { page, outbox, delivery } = await open()
   delivery.add(1n, 3)
   delivery.add(2n, 5)
   delivery.add(1n, 4)
@@ -32,10 +42,8 @@ test('the same pet adds up, and all of it is one request that the history explai
   await delivery.book()
   expect([await inStock(1n), await inStock(2n)]).toEqual([17, 6])
   expect(page.sent).toHaveLength(1)
-  expect(delivery.get()).toMatchObject({ phase: 'open', head: undefined, sent: undefined })
-  expect(delivery.get().lines.size).toBe(0)
   expect(delivery.received.get()).toMatchObject({ pieces: 12, reference: 'PO-1043' })
-  expect(shelf.texts.size).toBe(0)
+  expect([delivery.get().lines.size, outbox.get().size]).toEqual([0, 0])
   const { json } = await service().call('GET', '/inventory/1/history')
   expect(json).toMatchObject([
     { before: 10, after: 17, reason: 'received', reference: 'PO-1043' },
@@ -45,38 +53,33 @@ test('the same pet adds up, and all of it is one request that the history explai
   expect(delivery.received.get()).toBeUndefined()
 })
 
-test('a lost answer is asked for with the same key and time, also days later after a reload, and is received once', async () => {
-  const { page, delivery, reload } = open()
+test('a delivery whose response was lost is booked once by the next tab, with the same key and time', async () => {
+  const { page, delivery, sent, device } = await open()
   delivery.add(11n, 4)
   page.beforeAnswer = breakOff
   await delivery.book()
-  expect([delivery.get().phase, ...delivery.get().lines]).toEqual(['unsettled', [11n, 4]])
-  // What was sent must stay as it was sent.
+  // The next delivery can be started.
   delivery.add(12n, 1)
-  delivery.setReference('another')
-  await delivery.book()
-  const again = reload()
-  expect([again.delivery.get().phase, ...again.delivery.get().lines]).toEqual(['unsettled', [11n, 4]])
-  setSystemTime(Date.now() + 20 * 24 * 60 * 60 * 1_000)
-  await again.delivery.book()
-  setSystemTime()
-  expect([again.delivery.get().phase, again.delivery.get().lines.size]).toEqual(['open', 0])
-  expect(again.delivery.received.get()).toMatchObject({ pieces: 4 })
-  expect(again.page.sent.slice(-1)).toEqual(page.sent.slice(0, 1))
+  expect([sent().length, ...delivery.get().lines]).toEqual([1, [12n, 1]])
+  device.closeTabs()
+  const next = await open(device)
+  while (next.sent().length > 0) await Bun.sleep(5)
+  expect(next.page.sent).toEqual(page.sent.slice(0, 1))
   expect(JSON.parse(page.sent[0]?.body ?? '').occurredAt).toMatch(/Z$/)
-  expect(await inStock(11n)).toBe(14)
+  expect([await inStock(11n), ...next.delivery.get().lines]).toEqual([14, [12n, 1]])
 })
 
 test('a pet that is gone keeps all of it from being booked, and is named', async () => {
-  const { page, delivery } = open()
+  const { page, delivery } = await open()
   delivery.add(15n, 1)
   delivery.add(2_000n, 1)
   await delivery.book()
   expect(await inStock(15n)).toBe(10)
-  expect(delivery.get()).toMatchObject({ phase: 'open', sent: undefined })
-  expect([...delivery.get().refused]).toEqual([[2_000n, 'This pet is not in the store any more.']])
+  expect(delivery.get().refusal?.pets).toMatchObject([
+    { petId: 2_000n, why: 'This pet is not in the store any more.' },
+  ])
   delivery.setAmount(2_000n, 0)
-  expect(delivery.get().refused.size).toBe(0)
+  expect(delivery.get().refusal).toBeUndefined()
   await delivery.book()
   expect([await inStock(15n), new Set(page.sent.map(({ idempotencyKey }) => idempotencyKey)).size]).toEqual([
     11, 2,
@@ -84,7 +87,7 @@ test('a pet that is gone keeps all of it from being booked, and is named', async
 })
 
 test('1,000 pets go at once, and one more is refused kindly', async () => {
-  const { page, delivery } = open()
+  const { page, delivery } = await open()
   for (const petId of idsFrom(101, 1_100)) expect(delivery.add(petId, 2)).toBeUndefined()
   expect(delivery.add(1n, 1)).toMatch(/^A delivery has at most 1,000 pets\./)
   expect(delivery.add(101n, Number.MAX_SAFE_INTEGER)).toMatch(/more than a pet can have/)
@@ -94,33 +97,43 @@ test('1,000 pets go at once, and one more is refused kindly', async () => {
   expect([await inStock(101n), await inStock(1_100n)]).toEqual([13, 12])
 })
 
-test('a draft belongs to one key, survives invalid data, and reports if it cannot be kept', async () => {
-  const { shelf, delivery, reload } = open()
+test('a draft is kept at every step, for the next tab', async () => {
+  const { delivery, device, outbox } = await open()
   delivery.add(21n, 4)
   delivery.setReference('PO-7')
   delivery.setAmount(21n, 5)
-  expect([...reload().delivery.get().lines]).toEqual([[21n, 5]])
-  expect(reload().delivery.get().head).toEqual({ reference: 'PO-7' })
-  expect(open(shelf, 'key_2').delivery.get().lines.size).toBe(0)
-  expect([...shelf.texts].join()).not.toContain(service().key)
-  shelf.isFull = true
-  delivery.add(22n, 1)
-  expect(delivery.get().isKept).toBe(false)
-  expect([...delivery.get().lines.keys()]).toEqual([21n, 22n])
-  shelf.isFull = false
-  for (const text of ['{', 'null', '[]', '[["x",1],[1,2],["3",-1],4]', '{"reference":7,"sent":7}']) {
-    for (const name of shelf.texts.keys()) shelf.texts.set(name, text)
-    expect(reload().delivery.get()).toMatchObject({ head: undefined, phase: 'open' })
-    expect(reload().delivery.get().lines.size).toBe(0)
+  await outbox.reload()
+  const next = await open(device)
+  expect([...next.delivery.get().lines]).toEqual([[21n, 5]])
+  expect(next.delivery.get().head).toEqual({ reference: 'PO-7' })
+  expect(outbox.isKept.get()).toBe(true)
+})
+
+test('a browser without room says so, and the delivery is booked all the same', async () => {
+  const { delivery, outbox } = await open()
+  const { put } = IDBObjectStore.prototype
+  IDBObjectStore.prototype.put = () => {
+    throw new DOMException('no room', 'QuotaExceededError')
   }
+  try {
+    delivery.add(23n, 1)
+    delivery.add(24n, 1)
+    await outbox.reload()
+    expect([outbox.isKept.get(), ...delivery.get().lines.keys()]).toEqual([false, 23n, 24n])
+    await delivery.book()
+  } finally {
+    IDBObjectStore.prototype.put = put
+  }
+  expect([await inStock(23n), await inStock(24n), outbox.get().size]).toEqual([11, 11, 0])
 })
 
 test('the open line is part of the delivery from its scan on', async () => {
-  const { delivery, reload } = open()
+  const { delivery, device, outbox } = await open()
   delivery.open(31n)
   delivery.open(32n)
   delivery.setOpenAmount(12)
-  expect([...reload().delivery.get().lines]).toEqual([
+  await outbox.reload()
+  expect([...(await open(device)).delivery.get().lines]).toEqual([
     [31n, 1],
     [32n, 12],
   ])
