@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import { needsReleasedHolds, petsOfExpiredHolds, releaseOf } from '../../core/orders/expired-holds.ts'
+import { petsOfExpiredHolds, petsToFree, releaseOf } from '../../core/orders/expired-holds.ts'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { type OrderChanges, PetsNeeded } from '../../core/orders/orders-draft.ts'
 import {
@@ -330,12 +330,14 @@ async function decideAndWrite(
       if (orders !== undefined && !clock.isCredible(orders.now)) return { attempt: { type: 'clock_jumped' } }
       // A hold can expire while the commit waits for a lock, so the time is that after all locks.
       const now = orders?.now ?? Number(logId?.now)
-      const heldPets = petRows
+      const petsWithHolds = petRows
         .filter(({ next_expiry }) => next_expiry !== null && next_expiry <= now)
         .map((row) => row.pet_id)
       // Another commit may have restarted a hold after its pets were read.
-      if (orders !== undefined) heldPets.push(...petsOfExpiredHolds(orders))
-      if (heldPets.length > 0 && needsReleasedHolds(commands)) {
+      if (orders !== undefined) petsWithHolds.push(...petsOfExpiredHolds(orders))
+      const toFree = petsToFree(commands, petIds)
+      const heldPets = petsWithHolds.filter((petId) => toFree.has(petId))
+      if (heldPets.length > 0) {
         const holds = await findExpiredHolds(sql, heldPets, clock)
         const release = releaseOf(holds, commands[0]?.at ?? 0)
         return { attempt: { type: 'expired_holds', petIds: heldPets, release } }
