@@ -151,40 +151,35 @@ function pageStatement(
       : customer !== undefined
         ? 'orders_by_customer'
         : 'orders_by_state'
-  const ordersIn = (wanted: OrderState): string => {
-    // Sorting by the column of the index that is read ends the reading at the limit.
-    const [id, source] =
+  /** Orders that an index of the orders or, for a pet, of the lines finds by `isFound`. */
+  const ordersWhere = (index: string, lineIndex: string, isFound: string, extra: readonly string[] = []) => {
+    const orders = joinByIndex('orders', 'orders.id = order_lines.order_id')
+    const source =
       pet === undefined
-        ? ['orders.id', `FROM orders ${indexedBy(orderIndex)} WHERE orders.state = '${wanted}'`]
-        : [
-            'order_lines.order_id',
-            `FROM order_lines ${indexedBy('order_lines_by_pet')} ${joinByIndex('orders', 'orders.id = order_lines.order_id')}
-              WHERE order_lines.pet_id = ${pet} AND order_lines.state = '${wanted}'`,
-          ]
-    const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
-    const all = [
+        ? `SELECT id FROM orders ${indexedBy(index)} WHERE id ${isAfter}`
+        : `SELECT order_id AS id FROM order_lines ${indexedBy(lineIndex)} ${orders}
+            WHERE order_lines.pet_id = ${pet} AND order_id ${isAfter}`
+    return [
       source,
-      `${id} ${isAfter}`,
+      `${pet === undefined ? 'orders' : 'order_lines'}.${isFound}`,
       ...conditions,
-      ...(stateRules(wanted).reserves ? [isCurrent] : []),
-    ]
-    return `SELECT * FROM (
-      SELECT ${id} AS id ${all.join(' AND ')} ORDER BY ${id} LIMIT CAST($2 AS BIGINT)) AS ${wanted}_orders`
+      ...extra,
+    ].join(' AND ')
   }
-  const hasPet = pet && `EXISTS (SELECT 1 FROM order_lines WHERE order_id = orders.id AND pet_id = ${pet})`
-  const expiredHolds = () =>
-    `SELECT id FROM orders ${indexedBy('orders_by_hold')} WHERE ${[
-      `hold_until <= ${now}`,
-      `id ${isAfter}`,
-      ...conditions,
-      ...(hasPet === undefined ? [] : [hasPet]),
-    ].join(' AND ')}`
+  const ordersIn = (wanted: OrderState): string => {
+    const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
+    const extra = stateRules(wanted).reserves ? [isCurrent] : []
+    const found = ordersWhere(orderIndex, 'order_lines_by_pet', `state = '${wanted}'`, extra)
+    return `SELECT * FROM (${found} ${sortingAndLimit}) AS ${wanted}_orders`
+  }
   const parts = (state === undefined ? LISTED_STATES : [state]).map(ordersIn)
-  if (state === EXPIRED_STATE) parts.push(expiredHolds())
+  if (state === EXPIRED_STATE) {
+    parts.push(ordersWhere('orders_by_hold', 'order_lines_held', `hold_until <= ${now}`))
+  }
   const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now)
     SELECT ${ORDER_SELECT_LIST}, ${now} AS now
-    FROM (SELECT id AS listed_id FROM (${parts.join(' UNION ALL ')}) AS listed ${sortingAndLimit}) AS page
-    ${joinByIndex('orders', 'orders.id = page.listed_id')} ORDER BY id`
+    FROM (SELECT id AS listed_id FROM (${parts.join(' UNION ALL ')}) AS parts ${sortingAndLimit}) AS listed
+    ${joinByIndex('orders', 'orders.id = listed.listed_id')} ORDER BY id`
   return { text, values }
 }
 
