@@ -157,8 +157,8 @@ class InventoryMethods(Resource):
         q: Optional[str] = None,
         status: Optional[Literal["available", "pending", "sold"]] = None,
         category_id: Optional[int] = None,
-        low: Optional[bool] = None,
         below: Optional[int] = None,
+        low: Optional[bool] = None,
         sort: Optional[Literal["petId", "-petId", "name", "-name", "quantity", "-quantity", "available", "-available"]] = None,
         page_size: Optional[int] = None,
         **options: Unpack[CallOptions],
@@ -170,7 +170,7 @@ class InventoryMethods(Resource):
         parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports`
         reads, with the own threshold of each pet and the name of its category.
         """
-        return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "low": low, "below": below, "sort": sort, "limit": page_size}, **options)
+        return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "below": below, "low": low, "sort": sort, "limit": page_size}, **options)
 
 
 class AdjustmentsMethods(Resource):

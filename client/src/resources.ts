@@ -128,10 +128,10 @@ export interface SearchInventoryQuery {
   readonly status?: 'available' | 'pending' | 'sold' | undefined
   /** Return only pets of this category. */
   readonly categoryId?: IdInput | undefined
-  /** true returns only pets with low stock; false returns all pets. */
-  readonly low?: boolean | undefined
   /** Return only pets with fewer available units than this. */
   readonly below?: number | undefined
+  /** true returns only pets with low stock; false returns all pets. */
+  readonly low?: boolean | undefined
   /** The field to sort by; a leading - sorts in descending order. Ties are sorted by petId. Names are compared word by word, ignoring case and diacritics. */
   readonly sort?:
     | 'petId'
