@@ -157,8 +157,8 @@ class InventoryMethods(Resource):
         q: Optional[str] = None,
         status: Optional[Literal["available", "pending", "sold"]] = None,
         category_id: Optional[int] = None,
-        low: Optional[bool] = None,
         below: Optional[int] = None,
+        low: Optional[bool] = None,
         sort: Optional[Literal["petId", "-petId", "name", "-name", "quantity", "-quantity", "available", "-available"]] = None,
         page_size: Optional[int] = None,
         **options: Unpack[CallOptions],
@@ -170,7 +170,7 @@ class InventoryMethods(Resource):
         parameters to narrow the search. With `Accept: text/csv` each page is a CSV file that `POST /imports`
         reads, with the own threshold of each pet and the name of its category.
         """
-        return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "low": low, "below": below, "sort": sort, "limit": page_size}, **options)
+        return self._transport.pages("/inventory/search", query={"q": q, "status": status, "categoryId": category_id, "below": below, "low": low, "sort": sort, "limit": page_size}, **options)
 
 
 class AdjustmentsMethods(Resource):
@@ -369,6 +369,7 @@ class ImportsMethods(Resource):
         kind: Optional[types.ImportKind] = None,
         dry_run: Optional[bool] = None,
         map: Optional[str] = None,
+        preset: Optional[Literal["shopify", "square"]] = None,
         locale: Optional[Literal["en", "de"]] = None,
         encoding: Optional[Literal["utf8", "latin1"]] = None,
         **options: Unpack[WriteOptions],
@@ -383,7 +384,7 @@ class ImportsMethods(Resource):
         Retry-After. Only an import that was made is remembered for its Idempotency-Key: a dry run or a refused
         file changes nothing, so it is checked again. The key needs the permission `pets`.
         """
-        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
+        return self._transport.write("POST", "/imports", body, query={"kind": kind, "dryRun": dry_run, "map": map, "preset": preset, "locale": locale, "encoding": encoding}, content_type="text/csv", **options)
 
 
 class OrdersMethods(Resource):

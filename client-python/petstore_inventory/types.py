@@ -605,7 +605,7 @@ class ErrorDetail(TypedDict):
     message: str
     field: NotRequired[str]
     available: NotRequired[int]
-    state: NotRequired[Literal["complete", "cancelled", "expired"]]
+    state: NotRequired[ClosedOrderState]
 
 
 class ReversedLine(TypedDict):
@@ -675,4 +675,5 @@ AdjustmentChange = Union[DeltaChange, CountChange]
 WebhookKind = Literal["stock.changed", "stock.low", "stock.recovered", "order.created", "order.changed", "order.completed", "order.cancelled", "order.expired", "pet.changed", "pet.removed", "category.changed"]
 Permission = Literal["stock", "orders", "pets", "webhooks", "keys"]
 AdjustmentEffect = Literal["applied", "already_counted", "superseded"]
+ClosedOrderState = Literal["complete", "cancelled", "expired"]
 EditedField = Literal["name", "categoryId", "status", "barcode", "lowStockAt", "metadata"]

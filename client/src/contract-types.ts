@@ -1149,8 +1149,7 @@ export interface ErrorDetail {
   readonly field?: string
   /** With insufficient_stock: the units that the request could have taken. For a new order, or for an adjustment with `keepReserved`, these are the available units, which are negative if more units are reserved than are on the shelf. Otherwise they are the units on the shelf. */
   readonly available?: number
-  /** With order_closed: the state of the order. */
-  readonly state?: 'complete' | 'cancelled' | 'expired'
+  readonly state?: ClosedOrderState
 }
 
 export interface ReversedLine {
@@ -1246,6 +1245,9 @@ export interface CountChange {
 /** applied: the line changed the stock, or confirmed it. already_counted: it happened before the latest count, which includes it, so it changed nothing. superseded: it is a count that was made before the latest one, so it changed nothing. */
 export type AdjustmentEffect = 'applied' | 'already_counted' | 'superseded'
 
+/** With order_closed: the state of the order. */
+export type ClosedOrderState = 'complete' | 'cancelled' | 'expired'
+
 /** A field of a pet. */
 export type EditedField = 'name' | 'categoryId' | 'status' | 'barcode' | 'lowStockAt' | 'metadata'
 
@@ -1331,6 +1333,7 @@ export const VALUES = {
   ],
   Permission: ['stock', 'orders', 'pets', 'webhooks', 'keys'],
   AdjustmentEffect: ['applied', 'already_counted', 'superseded'],
+  ClosedOrderState: ['complete', 'cancelled', 'expired'],
   EditedField: ['name', 'categoryId', 'status', 'barcode', 'lowStockAt', 'metadata'],
 } as const
 

@@ -1,4 +1,4 @@
-import type { ErrorBody, ErrorDetail, OrderState } from './contract-types.ts'
+import type { ClosedOrderState, ErrorBody, ErrorDetail } from './contract-types.ts'
 import { stringify } from './json.ts'
 import type { LimitState } from './limit-state.ts'
 
@@ -94,9 +94,9 @@ export class OrderClosedError extends PetstoreError {
   override readonly name = 'OrderClosedError'
   declare readonly code: 'order_closed'
   /** `expired` if its hold ran out. */
-  readonly state: Exclude<OrderState, 'open'>
+  readonly state: ClosedOrderState
 
-  constructor(message: string, context: ErrorContext, state: Exclude<OrderState, 'open'>) {
+  constructor(message: string, context: ErrorContext, state: ClosedOrderState) {
     super('order_closed', message, context)
     this.state = state
   }

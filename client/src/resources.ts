@@ -128,10 +128,10 @@ export interface SearchInventoryQuery {
   readonly status?: 'available' | 'pending' | 'sold' | undefined
   /** Return only pets of this category. */
   readonly categoryId?: IdInput | undefined
-  /** true returns only pets with low stock; false returns all pets. */
-  readonly low?: boolean | undefined
   /** Return only pets with fewer available units than this. */
   readonly below?: number | undefined
+  /** true returns only pets with low stock; false returns all pets. */
+  readonly low?: boolean | undefined
   /** The field to sort by; a leading - sorts in descending order. Ties are sorted by petId. Names are compared word by word, ignoring case and diacritics. */
   readonly sort?:
     | 'petId'
@@ -189,6 +189,8 @@ export interface ImportFileQuery {
   readonly dryRun?: boolean | undefined
   /** Columns with other names, such as `Article:name,Stock:quantity`. */
   readonly map?: string | undefined
+  /** The system that exported a file of pets. Its columns are read as its documentation names them. */
+  readonly preset?: 'shopify' | 'square' | undefined
   /** How numbers are written. Needed only if the file has numbers such as 1.200 or 1,200. */
   readonly locale?: 'en' | 'de' | undefined
   /** The encoding of the file; latin1 is Windows-1252. */

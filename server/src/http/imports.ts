@@ -4,6 +4,7 @@ import { decisiveCode } from '../core/stock/refusal.ts'
 import { BadFile, decodeFile, ENCODINGS } from '../core/transfer/csv.ts'
 import { IMPORT_KIND_NAMES, parseMapping } from '../core/transfer/files.ts'
 import { type ImportReport, importFiles, KeyUsed, RowsRefused } from '../core/transfer/import.ts'
+import { PRESET_NAMES } from '../core/transfer/presets.ts'
 import { LOCALES } from '../core/transfer/rows.ts'
 import { type ErrorDetail, ServiceError } from '../core/values/errors.ts'
 import { OneOf } from '../core/values/field.ts'
@@ -57,6 +58,12 @@ export const importFile = defineOperation('POST', '/imports', {
     kind: { ...ImportKind, default: 'pets' },
     dryRun: { ...Flag('Checks the whole file and changes nothing.'), default: false },
     map: Type.Optional(PlainText('Columns with other names, such as `Article:name,Stock:quantity`.')),
+    preset: Type.Optional(
+      OneOf(PRESET_NAMES, {
+        description:
+          'The system that exported a file of pets. Its columns are read as its documentation names them.',
+      }),
+    ),
     locale: Type.Optional(
       OneOf(LOCALES, {
         description: 'How numbers are written. Needed only if the file has numbers such as 1.200 or 1,200.',
@@ -70,7 +77,7 @@ export const importFile = defineOperation('POST', '/imports', {
   success: { description: 'What the import did, or would do.', schema: ImportResult },
   errors: ['not_found', 'already_exists', 'insufficient_stock'],
   reply: async ({ query, body, key, requester, idempotency }, services) => {
-    const { kind, dryRun, encoding, map, locale } = query
+    const { kind, dryRun, encoding, map, preset, locale } = query
     if (kind === 'count') requirePermission(key, 'stock')
     if (kind === 'orders') requirePermission(key, 'orders')
     if (!(body instanceof Uint8Array)) throw new Error('the body of an import must be bytes')
@@ -79,6 +86,7 @@ export const importFile = defineOperation('POST', '/imports', {
       const reports = await importFiles(services, {
         files: [{ kind, text: decodeFile(body, encoding) }],
         dryRun,
+        preset,
         locale,
         mapping: map === undefined ? undefined : parseMapping(map),
         canChangeStock: key.permissions.includes('stock'),

@@ -43,6 +43,7 @@ export const ErrorDetail = Type.Object(
     state: Type.Optional(
       Type.Unsafe<string>({
         type: 'string',
+        title: 'ClosedOrderState',
         enum: CLOSED_STATES,
         description: 'With order_closed: the state of the order.',
       }),

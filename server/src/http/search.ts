@@ -3,6 +3,7 @@ import type { Category } from '../core/catalog/category.ts'
 import {
   MAX_QUERY_LENGTH,
   MAX_SEARCH_WORDS,
+  SEARCH_FILTERS,
   SEARCH_ROW,
   SEARCH_SORTS,
   type SearchRow as SearchRecord,
@@ -10,12 +11,11 @@ import {
   searchPage,
 } from '../core/catalog/search.ts'
 import { AVAILABLE } from '../core/orders/order.ts'
-import { PET_STATUSES } from '../core/stock/inventory.ts'
 import { availableOf } from '../core/stock/stock-draft.ts'
 import { csvText } from '../core/transfer/files.ts'
 import { readCategories } from '../core/transfer/import-plan.ts'
 import { PET_ROW_KIND } from '../core/transfer/rows.ts'
-import { Int64, jsonWriter, OneOf, Quantity } from '../core/values/field.ts'
+import { jsonWriter, OneOf } from '../core/values/field.ts'
 import { defineOperation } from './operation.ts'
 import { pageCsvReply, pageReply, prefersCsv, VARY_BY_TYPE } from './reply.ts'
 import { Flag, pageParameters } from './schemas.ts'
@@ -70,10 +70,8 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
         description: `A petId, a barcode, or up to ${MAX_SEARCH_WORDS} different prefixes of words in the name, ignoring case and diacritics.`,
       }),
     ),
-    status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
-    categoryId: Type.Optional(Int64('Return only pets of this category.')),
+    ...SEARCH_FILTERS,
     low: Type.Optional(Flag('true returns only pets with low stock; false returns all pets.')),
-    below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
     sort: OneOf(SEARCH_SORTS, {
       default: 'petId',
       description:
@@ -83,7 +81,8 @@ export const searchInventory = defineOperation('GET', '/inventory/search', {
   },
   success: { description: 'A page of the result.', schema: Type.Array(SearchRow), csv: CSV_EXAMPLE },
   reply: async ({ query, request, key }, { store, longReads }) => {
-    const search = searchOf(query)
+    const { limit: _limit, cursor: _cursor, ...parameters } = query
+    const search = searchOf(parameters)
     const page = await longReads.run(key.id, () => searchPage(store, search, query))
     const reply = prefersCsv(request)
       ? pageCsvReply(request, query, csvOf(page.rows, await readCategories(store)), page.next)

@@ -137,6 +137,26 @@ describe('petstore import', () => {
     ])
   })
 
+  test('--preset reads the export of another shop, again without a change, and gives new pets a category', async () => {
+    const header = 'Handle,Title,Option1 Name,Option1 Value,SKU,Location,On hand (current),On hand (new)\n'
+    const rows = 'collar,Collar,Size,M,COL-M,Shop,12,\ncollar,Collar,Size,M,COL-M,Store room,30,\n'
+    const shop = file(header + rows, 'inventory.csv')
+    const first = await run('import', 'pets', shop, '--preset', 'shopify')
+    expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining('1 pet added, 0 changed')])
+    expect((await run('export')).stdout).toContain('1,"Collar, M",1,available,42,COL-M,,,Uncategorized\n')
+    await run('import', 'categories', file('id,name\n2,Walks\n', 'categories.csv'))
+    await run('import', 'pets', file('petId,categoryId\n1,2\n'))
+    const second = await run('import', 'pets', shop, '--preset', 'shopify')
+    expect(second.stdout).toContain('0 pets added, 0 changed, 1 unchanged')
+    const oversold = file(header + rows.replace(',30,', ',-30,'), 'oversold.csv')
+    expect((await run('import', 'pets', oversold, '--preset', 'shopify')).stderr).toContain('got "-18"')
+    const orders = await run('import', 'orders', shop, '--preset', 'shopify')
+    expect([orders.exitCode, orders.stderr]).toEqual([
+      1,
+      'petstore: inventory.csv: shopify is a preset for a file of pets; nothing was changed\n',
+    ])
+  })
+
   test('SIGTERM while it waits for the lock of another process leaves nothing behind', async () => {
     await run('import', 'pets', file(PETS))
     const path = realpathSync(join(cwd, 'data/petstore.db'))

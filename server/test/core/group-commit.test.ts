@@ -184,17 +184,6 @@ describe('group commit', () => {
     expect(await Promise.all(answers)).toHaveLength(17)
   })
 
-  test('a failed commit fails only its own updates', async () => {
-    const { batches, set } = slowStore()
-    const failing = set(change(1)).catch((error: Error) => error.message)
-    await someTurns()
-    const next = set(change(2))
-    await batches[0]?.end(new Error('disk full'))
-    expect(await failing).toBe('disk full')
-    await batches[1]?.end()
-    expect(await next).toEqual(outcome(change(2)))
-  })
-
   describe('a requester that has left', () => {
     const waiting = () => ({ hasLeft: false, isBeingCommitted: true })
     const messageOf = (error: Error) => error.message
@@ -385,6 +374,20 @@ describe('group commit', () => {
         ['full', 1n, 1n, 2n],
       ])
       await batches[3]?.end()
+      await Promise.all(answers)
+    })
+
+    test('requests wait for their locks if the locked pet is named by none, but by an order of them', async () => {
+      const { batches, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const answers = [send(change(1, 9n)), send(change(1, 1n)), send(change(2, 2n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLockedError(new Set([3n])))
+      expect(shown().slice(1)).toEqual([
+        ['brief', 1n, 2n],
+        ['full', 1n, 2n],
+      ])
+      await batches[2]?.end()
       await Promise.all(answers)
     })
 

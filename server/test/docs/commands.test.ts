@@ -28,6 +28,7 @@ const PAGES = [
 /** Blocks that this test does not run, by their first words, and where they are run instead. */
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'npm ci': 'CI runs it',
+  'npm run race': 'server/test/docs/examples',
   'npm run torture': 'server/test/faults has the short forms',
   'npm run bench': 'it takes minutes',
   'docker ': 'needs a container engine',

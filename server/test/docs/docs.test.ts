@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { PET_ROW_KIND } from '../../src/core/transfer/rows.ts'
 
 const ROOT = join(import.meta.dir, '..', '..', '..')
 const DECISIONS = 'docs/decisions'
 const PAGES = [
   ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],
   ...['client/README.md', 'client-python/README.md', 'mcp/README.md', 'wire/README.md', 'bench/README.md'],
+  'examples/README.md',
   ...markdownIn('docs'),
   ...markdownIn(DECISIONS),
 ]
@@ -86,6 +88,18 @@ test('docs/cli.md has the 14 commands', () => {
     ...['serve', 'keys create', 'keys list', 'keys revoke', 'import', 'export', 'history prune'],
     ...['backup', 'restore', 'migrate', 'follow', 'copy', 'check', 'health'],
   ])
+})
+
+/** The page says which columns a file may have; `metadata` is for programs. */
+const IMPORT_VIEW = 'web/src/staff-page/import/import-view.tsx'
+
+test('docs/data.md names each column of a file of pets, and the import page each one for people', () => {
+  const columns = PET_ROW_KIND.columns.map(({ name }) => name)
+  const [, row = ''] = /^\| `pets` \| (.*) \|$/m.exec(read('docs/data.md')) ?? []
+  expect(new Set([...row.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? ''))).toEqual(new Set(columns))
+  const [, hint = ''] = /names the columns: (.*?)\. /.exec(read(IMPORT_VIEW)) ?? []
+  const forPeople = columns.filter((name) => name !== 'metadata' && name !== 'categoryId')
+  expect(new Set(hint.split(/, | and /))).toEqual(new Set(forPeople))
 })
 
 test('every page of docs/ can be reached from the README', () => {

@@ -82,7 +82,7 @@ describe('an unreachable database', () => {
 
   test('is reported with the reason: a closed port, an unknown host, no socket, another database', async () => {
     expect(await failure('postgres://postgres@127.0.0.1:1/shop')).toContain(
-      '127.0.0.1:1: nothing listens there (the port is closed)',
+      '127.0.0.1:1: nothing listens there (the port is closed); check DATABASE_URL and that PostgreSQL runs there',
     )
     expect(await failure('postgres://postgres@no-such-host.invalid/shop')).toMatch(
       /no-such-host\.invalid:5432: (?:no host has that name|the host name cannot be resolved)/,

@@ -13,7 +13,7 @@ import { removePet } from '../support/remove-pet.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
 import { bannedState } from './limit-records.ts'
 import { change } from './plain-rows.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import { analyze, type StoreUnderTest } from './store-under-test.ts'
 
 const NOW = 1_790_000_000_000
 const HIGHEST = 9223372036854775807n
@@ -139,6 +139,7 @@ export function contentsSuite(name: string, from: StoreUnderTest, to: StoreUnder
         limit_windows: 1,
       })
       expect(tag).toStartWith((5_999).toString(36))
+      await Promise.all([from, to].map(analyze))
       expect(await everything(target)).toEqual(await everything(source))
       const targetDatabase = await to.connect()
       expect(await ledgerStore(targetDatabase).loadLimits()).toEqual(new Map([['key_a', banned]]))

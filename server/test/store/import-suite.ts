@@ -14,7 +14,7 @@ import { exportedRows } from '../support/exported-rows.ts'
 import { importText } from '../support/import-text.ts'
 import { createOrder, createOrderWith, orderCommand, orderIn } from '../support/orders.ts'
 import { historyOf, stockOf } from '../support/whole-store.ts'
-import type { StoreUnderTest } from './store-under-test.ts'
+import { analyze, type StoreUnderTest } from './store-under-test.ts'
 
 const HIGHEST = 9223372036854775807n
 const LOWEST = -9223372036854775808n
@@ -355,6 +355,7 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
       const [first, ...others] = (await stockOf(store)).map(({ quantity }) => quantity)
       expect(first).toBe(5 + sold)
       expect(new Set(others)).toEqual(new Set([7]))
+      await analyze(underTest)
       expect(await store.findDamage()).toEqual([])
     })
   })

@@ -9,13 +9,7 @@ import type { Store } from '../../src/store/store.ts'
 import { addPets, putPets } from '../support/add-pets.ts'
 import { applyThresholdIn, groupCommit } from '../support/apply-thresholds.ts'
 import { LowStockModel, lowStockIsRight } from '../support/low-stock-model.ts'
-import {
-  addOrders,
-  createOrderWith,
-  orderCommand,
-  orderIn,
-  releaseHolds,
-} from '../support/orders.ts'
+import { addOrders, createOrderWith, orderCommand, orderIn, releaseHolds } from '../support/orders.ts'
 import { eventsAfter } from '../support/oversell-check.ts'
 import { change, pet } from './plain-rows.ts'
 import type { StoreUnderTest } from './store-under-test.ts'

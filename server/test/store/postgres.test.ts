@@ -223,25 +223,4 @@ describe('PostgreSQL database', () => {
     await other.close()
     await discard()
   })
-
-  test('answers a ping while it is readable', async () => {
-    const store = await open()
-    await store.ping()
-    await database?.run('ALTER TABLE log RENAME TO away')
-    await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    await database?.run('ALTER TABLE away RENAME TO log')
-    await store.ping()
-    await store.close()
-    await expect(store.ping()).rejects.toMatchObject({ code: 'service_unavailable' })
-    await discard()
-  })
-
-  test('of a newer version is refused and left unchanged', async () => {
-    const first = await open()
-    await database?.run('INSERT INTO migrations (number) VALUES (999)')
-    await expect(open()).rejects.toThrow('newer version')
-    expect(await database?.run('SELECT max(number) AS number FROM migrations')).toEqual([{ number: 999 }])
-    await first.close()
-    await discard()
-  })
 })

@@ -52,7 +52,7 @@ test('sales and deliveries are counted as they happen, drawn by day, and lead to
   await page.waitForFunction(() => location.hash === '#/activity?reason=received')
 })
 
-test('overdue orders, orders of today and holds that expire soon are listed, and leave when they are done', async () => {
+test('overdue orders and holds that expire soon or have expired are listed, and leave when they are done', async () => {
   const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
   const shipped = (petId: number, shipDate: string) => makeOrder(shop, { petId, quantity: 1, shipDate })
   const overdue = await shipped(4, days(-3))
@@ -68,7 +68,9 @@ test('overdue orders, orders of today and holds that expire soon are listed, and
     expect.stringMatching(/^2 × Pet number 6\s+Expires in \d+ min/),
   ])
   await shop.service.call('DELETE', `/store/orders/${overdue}`)
-  await expectSoon(() => rows.count(), 1)
+  await makeOrder(shop, { petId: 9, quantity: 1, holdSeconds: 1 })
+  await rows.filter({ hasText: 'Pet number 9' }).filter({ hasText: 'Hold expired' }).waitFor()
+  expect(await rows.count()).toBe(2)
   await page.getByRole('link', { name: 'All orders' }).click()
   await page.getByRole('heading', { level: 1, name: 'Orders' }).waitFor()
 })

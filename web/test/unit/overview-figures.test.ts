@@ -9,7 +9,7 @@ import {
 } from '../../src/staff-page/low-stock/reorder-list.ts'
 import { dueOrders, runningOut } from '../../src/staff-page/overview/overview-figures.ts'
 
-test('orders are overdue before today, due today, and holds expire within a day, the earliest first', () => {
+test('orders are overdue before today, due today, and holds expired or expire within a day, the earliest first', () => {
   const now = new Date(2026, 10, 19, 15).getTime()
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour).toISOString()
   const order = (id: bigint, times: Pick<Order, 'shipDate' | 'expiresAt'>): Order => ({
@@ -21,20 +21,29 @@ test('orders are overdue before today, due today, and holds expire within a day,
     ...times,
   })
   const due = dueOrders(
-    [
-      order(1n, { shipDate: at(18, 23) }),
-      order(2n, { shipDate: at(19, 0) }),
-      order(3n, { shipDate: at(17, 12) }),
-      order(4n, { shipDate: at(20, 0) }),
-      order(5n, { expiresAt: at(20, 14) }),
-      order(6n, { expiresAt: at(19, 16) }),
-      order(7n, { expiresAt: at(20, 16) }),
-      order(8n, {}),
-    ],
+    {
+      isComplete: true,
+      expired: [
+        order(11n, { expiresAt: at(18, 14) }),
+        order(12n, { expiresAt: at(19, 14) }),
+        order(13n, { expiresAt: at(18, 16) }),
+      ],
+      open: [
+        order(1n, { shipDate: at(18, 23) }),
+        order(2n, { shipDate: at(19, 0) }),
+        order(3n, { shipDate: at(17, 12) }),
+        order(4n, { shipDate: at(20, 0) }),
+        order(5n, { expiresAt: at(20, 14) }),
+        order(6n, { expiresAt: at(19, 16) }),
+        order(7n, { expiresAt: at(20, 16) }),
+        order(8n, {}),
+      ],
+    },
     now,
   )
   const ids = (orders: readonly Order[]) => orders.map(({ id }) => id)
   expect([ids(due.overdue), ids(due.dueToday), ids(due.expiring)]).toEqual([[3n, 1n], [2n], [6n, 5n]])
+  expect(ids(due.expired)).toEqual([13n, 12n])
 })
 
 test('pets run out at their pace, the earliest first, by what is available', () => {

@@ -17,6 +17,7 @@ import {
   importFiles,
   RowsRefused,
 } from '../../core/transfer/import.ts'
+import { PRESET_NAMES, type PresetName } from '../../core/transfer/presets.ts'
 import { headerOf, LOCALES, type Locale, type RefusedLine } from '../../core/transfer/rows.ts'
 import { ServiceError } from '../../core/values/errors.ts'
 import type { Store } from '../../store/store.ts'
@@ -27,7 +28,7 @@ import {
   throwUsageError,
   wholeNumberParser,
 } from '../arguments.ts'
-import { openByteSource } from '../files.ts'
+import { readInput } from '../files.ts'
 import { Progress } from '../progress.ts'
 import { formatCount, formatNumber, runInterruptible, UnknownOutcome } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
@@ -35,6 +36,7 @@ import { withStore } from '../with-store.ts'
 interface Flags extends SettingFlags {
   readonly dryRun?: true
   readonly map?: ColumnMapping
+  readonly preset?: PresetName
   readonly locale?: Locale
   readonly encoding: Encoding
   readonly show: number
@@ -44,7 +46,7 @@ export function addImportCommand(program: PetstoreCommand): void {
   program
     .command('import')
     .description(
-      'Import pets (with their stock), categories, orders or a stock count, or everything that petstore export --all has written, even while the service is running. Either all rows are imported or nothing. Records that are not in a file stay unchanged.',
+      'Import pets (with their stock), categories, orders, a stock count or the folder of petstore export --all, even while the service is running: all rows or none. Records that are not in a file stay unchanged.',
     )
     .addArgument(
       new Argument('<kind>', [...IMPORT_KIND_NAMES, ALL].join(', ')).choices([...IMPORT_KIND_NAMES, ALL]),
@@ -58,6 +60,11 @@ export function addImportCommand(program: PetstoreCommand): void {
       '--map <columns>',
       'columns of the file with other names, such as Article:name,Stock:quantity',
       mapParser,
+    )
+    .option(
+      '--preset <system>',
+      `${PRESET_NAMES.join(', ')}; the system that exported a file of pets`,
+      choiceParser('--preset', PRESET_NAMES),
     )
     .option(
       '--encoding <encoding>',
@@ -125,13 +132,11 @@ async function readFile(
   signal: AbortSignal,
 ): Promise<NamedFile> {
   const name = path === '-' ? 'standard input' : path
-  const bytes = openByteSource(path, signal)
+  const bytes = await readInput(path, signal)
   try {
-    return { kind, name, text: decodeFile(Buffer.concat(await Array.fromAsync(bytes.chunks)), encoding) }
+    return { kind, name, text: decodeFile(bytes, encoding) }
   } catch (error) {
     throw badFileError(name, error)
-  } finally {
-    bytes.close()
   }
 }
 
@@ -151,6 +156,7 @@ async function importTexts(
       {
         files,
         dryRun,
+        preset: flags.preset,
         mapping: flags.map,
         locale: flags.locale,
         canChangeStock: true,

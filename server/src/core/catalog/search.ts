@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import Type from 'typebox'
 import { AVAILABILITY } from '../orders/order.ts'
-import type { PetStatus } from '../stock/inventory.ts'
-import { DateTime, invalidField, parseInt64, Quantity, type RecordOf } from '../values/field.ts'
+import { PET_STATUSES } from '../stock/inventory.ts'
+import { DateTime, Int64, invalidField, OneOf, parseInt64, Quantity, type RecordOf } from '../values/field.ts'
 import { type Page, type PageRequest, readPage, unknownCursor } from '../values/page.ts'
 import { isBarcode } from './catalog-fields.ts'
 import { wordsOf } from './name-words.ts'
@@ -30,14 +30,19 @@ interface SearchText {
   readonly barcode?: string | undefined
 }
 
+/** The parameters that each compare a field of a pet. */
+export const SEARCH_FILTERS = {
+  status: Type.Optional(OneOf(PET_STATUSES, { description: 'Return only pets with this status.' })),
+  categoryId: Type.Optional(Int64('Return only pets of this category.')),
+  below: Type.Optional(Quantity('Return only pets with fewer available units than this.')),
+}
+type Filters = RecordOf<typeof SEARCH_FILTERS>
+type SearchFilters = { readonly [Name in keyof Filters]-?: Filters[Name] | undefined }
+
 /** A pet must match all conditions that are set. */
-export interface InventorySearch {
+export interface InventorySearch extends Partial<SearchFilters> {
   readonly text?: SearchText | undefined
-  readonly status?: PetStatus | undefined
-  readonly categoryId?: bigint | undefined
-  readonly isLow?: boolean | undefined
-  /** Only pets with fewer available units. */
-  readonly below?: number | undefined
+  readonly isLow?: true | undefined
   readonly order: SearchOrder
 }
 
@@ -79,15 +84,15 @@ export interface SearchWindow {
   readonly limit: number
 }
 
-export interface SearchParameters extends Pick<InventorySearch, 'status' | 'categoryId' | 'below'> {
+export interface SearchParameters extends SearchFilters {
   readonly q: string | undefined
   readonly low: boolean | undefined
   readonly sort: SearchSort
 }
 
-export function searchOf({ q, status, categoryId, low, below, sort }: SearchParameters): InventorySearch {
+export function searchOf({ q, low, sort, ...filters }: SearchParameters): InventorySearch {
   const text = q === undefined ? undefined : parseSearchText(q)
-  return { text, status, categoryId, isLow: low || undefined, below, order: parseSort(sort) }
+  return { ...filters, text, isLow: low || undefined, order: parseSort(sort) }
 }
 
 /** There is no query syntax. Every text is searched as words and, if possible, as an id and a barcode. */
@@ -131,7 +136,7 @@ function fromCursor(search: InventorySearch, cursor: string): SearchPosition {
   if (fingerprint !== fingerprintOf(search)) {
     throw invalidField(
       'cursor',
-      'cursor belongs to another search: q, status, categoryId, low, below and sort must be the same as for the first page; to start again, omit cursor',
+      'cursor belongs to another search: all parameters but limit must be the same as for the first page; to start again, omit cursor',
     )
   }
   const { by } = search.order
@@ -152,11 +157,9 @@ function decodeCursor(cursor: string): unknown[] {
   }
 }
 
-function fingerprintOf({ text, status, categoryId, isLow, below, order }: InventorySearch): string {
-  const conditions = [text?.words, text?.id, text?.barcode, status, categoryId, isLow, below, order].map(
-    (part) => (typeof part === 'bigint' ? String(part) : (part ?? null)),
-  )
-  return createHash('sha256').update(JSON.stringify(conditions)).digest('base64url').slice(0, 8)
+function fingerprintOf(search: InventorySearch): string {
+  const conditions = JSON.stringify(search, (_, value) => (typeof value === 'bigint' ? String(value) : value))
+  return createHash('sha256').update(conditions).digest('base64url').slice(0, 8)
 }
 
 export async function searchPage(

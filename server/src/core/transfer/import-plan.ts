@@ -32,6 +32,8 @@ export interface PlanOptions {
   /** Whether the caller may set the stock of pets. */
   readonly canChangeStock: boolean
   readonly origin: ChangeOrigin
+  /** The category of new pets whose rows have none. */
+  readonly defaultCategory?: string | undefined
   /** The categories after the earlier files of the import. If absent, those of the store. */
   readonly categories?: readonly Category[] | undefined
   /** Called between two steps. If it throws, nothing is changed. */
@@ -80,7 +82,7 @@ interface PetChange {
 export async function planPets(
   rows: readonly StagedRow<FilePet>[],
   store: TransferStore & Pick<CatalogStore, 'listCategories'>,
-  { origin, canChangeStock, categories, onStep }: PlanOptions,
+  { origin, canChangeStock, categories, defaultCategory, onStep }: PlanOptions,
 ): Promise<ImportPlan> {
   const findCategory = categoryFinder(categories ?? (await readCategories(store)))
   const newCategories = new NewCategories()
@@ -89,7 +91,8 @@ export async function planPets(
   const changes: PetChange[] = []
   const takenBarcodes = new Map<bigint, string>()
   await matchPets(rows, store, onStep, ({ line, value }, stored, owner) => {
-    const category = rowOrReason(line, () => findRowCategory(value, findCategory))
+    const missingCategory = stored === undefined ? defaultCategory : undefined
+    const category = rowOrReason(line, () => findRowCategory(value, missingCategory, findCategory))
     const id = value.id ?? owner
     const duplicate = lines.use(line, 'pet', id) ?? lines.use(line, 'barcode', value.barcode ?? undefined)
     if (duplicate !== undefined || (category !== undefined && 'reason' in category)) {
@@ -156,9 +159,14 @@ function petOf(row: FilePet, id: bigint | undefined, categoryId: bigint | undefi
   }
 }
 
-function findRowCategory(row: FilePet, findCategory: (row: FilePet) => RowCategory): RowCategory | undefined {
+function findRowCategory(
+  row: FilePet,
+  missingCategory: string | undefined,
+  findCategory: ReturnType<typeof categoryFinder>,
+): RowCategory | undefined {
+  if (row.categoryId !== undefined || row.category !== undefined) return findCategory(row)
   // An existing pet keeps its category, and the command refuses a new pet without one.
-  return row.categoryId === undefined && row.category === undefined ? undefined : findCategory(row)
+  return missingCategory === undefined ? undefined : findCategory({ category: missingCategory })
 }
 
 function isUnchanged(stored: StockedPet, pet: PetUpsert): boolean {

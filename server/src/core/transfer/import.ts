@@ -18,6 +18,7 @@ import {
   type StagedRow,
   type WriteStep,
 } from './import-plan.ts'
+import { matchPreset, PRESET_CATEGORY, type PresetName, readPreset } from './presets.ts'
 import { type Locale, type RefusedLine, type RowKind, rowOrReason } from './rows.ts'
 import type { ChangeStep, TransferStore } from './transfer-store.ts'
 
@@ -71,11 +72,13 @@ export interface ImportedFile {
   readonly text: string
 }
 
-export interface ImportRequest extends Omit<PlanOptions, 'categories'> {
+export interface ImportRequest extends Omit<PlanOptions, 'categories' | 'defaultCategory'> {
   /** Rows of a file may refer to records of the files before it. */
   readonly files: readonly ImportedFile[]
   readonly mapping?: ColumnMapping | undefined
   readonly locale?: Locale | undefined
+  /** The system that exported a file of pets. */
+  readonly preset?: PresetName | undefined
   /** Decides everything, and changes and remembers nothing. */
   readonly dryRun: boolean
   /** The answer is remembered in the transaction of the import. A refused import is not remembered. */
@@ -99,11 +102,14 @@ export async function importFiles(
 ): Promise<readonly ImportReport[]> {
   await requireNewKey(parts.store, request)
   const prepared: PreparedImport[] = []
+  const defaultCategory = request.preset && PRESET_CATEGORY
   let categories: PlanOptions['categories']
   for (const file of request.files) {
-    const next = await prepareFile(parts.store, file, { ...request, categories }).catch((error: unknown) => {
-      throw error instanceof BadFile ? new BadFile(error.message, file.kind) : error
-    })
+    const next = await prepareFile(parts.store, file, { ...request, categories, defaultCategory }).catch(
+      (error: unknown) => {
+        throw error instanceof BadFile ? new BadFile(error.message, file.kind) : error
+      },
+    )
     categories = next.plan.categories ?? categories
     prepared.push(next)
   }
@@ -145,6 +151,9 @@ async function prepareRows<Value extends object>(
     options: PlanOptions,
   ) => Promise<ImportPlan>,
 ): Promise<PreparedImport> {
+  if (options.preset !== undefined && kind !== 'pets') {
+    throw new BadFile(`${options.preset} is a preset for a file of pets`)
+  }
   const { rows, refused, ignoredColumns } = await stageRows(text, options, rowKind)
   const plan = await planRows(rows, store, options)
   const allRefused = [...refused, ...plan.refused]
@@ -173,14 +182,17 @@ async function requireNewKey(
 /** Reads all rows. */
 async function stageRows<Value extends object>(
   text: string,
-  { mapping, locale, onStep }: ImportRequest,
+  { preset, mapping, locale, onStep }: ImportRequest,
   kind: RowKind<Value>,
 ) {
   const header = readHeader(text)
-  const columns = matchColumns(header, kind, mapping)
+  const columns =
+    preset === undefined ? matchColumns(header, kind, mapping) : matchPreset(header, preset, kind, mapping)
   const rows: StagedRow<Value>[] = []
   const refused: RefusedLine[] = []
-  for (const batch of readColumns(text, header, columns)) {
+  const batches =
+    'indexes' in columns ? readColumns(text, header, columns) : readPreset(text, header, columns)
+  for (const batch of batches) {
     for (const raw of batch) {
       const { line } = raw
       const row =

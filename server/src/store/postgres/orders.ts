@@ -30,9 +30,14 @@ const READ_TIME = `SELECT ${storeTimeSql('$1')} AS now, own_ids('order_ids', $2:
 const READ_ORDERS = `
   WITH clock AS MATERIALIZED (${READ_TIME})
   SELECT clock.*, found.* FROM clock
-    LEFT JOIN (SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($3::bigint[])) AS found ON true`
+    LEFT JOIN (
+      SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($3::bigint[]) ORDER BY id FOR NO KEY UPDATE
+    ) AS found ON true`
 
-/** Must run after the pets of the commands are locked. Orders need no locks: see LockedOrders. */
+/**
+ * Must run after the pets of the commands are locked, which protect their orders: see LockedOrders. The orders are locked as well,
+ * because a removed pet cannot be.
+ */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const orderIds = orderIdsOf(commands)
   const values = [clock.processTime(), BigInt(newOrderCountOf(commands))]
@@ -58,14 +63,14 @@ export function toLockedOrders(rows: readonly ReadRow[], petIds: ReadonlySet<big
   }
 }
 
-/** A condition on `stock`: the pet has expired holds that are not released yet. */
-export const hasExpiredHolds = (now: string) => `reserved > 0 AND EXISTS (
-  SELECT FROM order_lines WHERE order_lines.pet_id = stock.pet_id AND hold_until <= ${now})`
+/** A column of `stock`: when the next hold of the pet expires. */
+export const NEXT_EXPIRY = `CASE WHEN reserved > 0 THEN (
+  SELECT min(hold_until) FROM order_lines WHERE order_lines.pet_id = stock.pet_id) END`
 
 const EXPIRED_HOLDS = `
   SELECT ${ORDER_PETS} FROM orders WHERE id IN (
     SELECT order_id FROM order_lines
-    WHERE pet_id = ANY ($1::bigint[]) AND hold_until <= ${storeTimeSql('$2')} LIMIT ${MAX_HOLDS_PER_RELEASE})`
+    WHERE pet_id = ANY ($1::bigint[]) AND hold_until <= (SELECT ${storeTimeSql('$2')}) LIMIT ${MAX_HOLDS_PER_RELEASE})`
 
 /** Expired holds of these pets that are not released yet. */
 export async function findExpiredHolds(

@@ -4,7 +4,7 @@ import { AdjustmentDialog } from '../adjustment/adjustment-dialog.tsx'
 import { useReadable } from '../data/observable.ts'
 import type { OrderActions, OrderWork } from '../data/orders/order-actions.ts'
 import type { OrderList } from '../data/orders/order-search.ts'
-import { isOverdue, KIND_WORDS, kindOf, leftWords } from '../data/orders/order-words.ts'
+import { isOverdue, isPending, KIND_WORDS, kindOf, leftWords } from '../data/orders/order-words.ts'
 import { agoWords, exactMomentWords, momentWords } from '../data/time-words.ts'
 import { useMayChange, useSession, useStock } from '../session/session-context.ts'
 import { Button } from '../ui/button.tsx'
@@ -53,7 +53,7 @@ export function OrderRows({ list, empty }: Props) {
             actions={actions}
             onForm={setForm}
             left={
-              order.state === 'open' && order.expiresAt ? leftWords(Date.parse(order.expiresAt) - now) : ''
+              isPending(order) && order.expiresAt ? leftWords(Date.parse(order.expiresAt) - now) : ''
             }
             madeAgo={agoWords(Date.parse(order.createdAt), now)}
             isLate={isOverdue(order, now)}
@@ -255,7 +255,7 @@ function Actions({ order, work, actions, onForm }: ActionButtonsProps) {
           {ASK_WORDS[about].button}
         </Button>
       ))}
-      {state === 'open' && formButton('change', 'Change')}
+      {isPending(order) && formButton('change', 'Change')}
     </>
   )
 }

@@ -2,19 +2,53 @@ import type { Availability, Order, PetstoreClient, SearchRow } from '@petstore/c
 import { paceOf, readPaceReport } from '../data/movements.ts'
 
 const DAY_MS = 24 * 3_600_000
+const PAGE_SIZE = 1_000
 
-/** The orders to ship before today, those to ship today, and the holds that expire within a day; the earliest first. */
-export function dueOrders(open: readonly Order[], now: number) {
-  const ordersBetween = (field: 'shipDate' | 'expiresAt', from: number, until: number) => {
-    const timeOf = (order: Order) => Date.parse(order[field] ?? '')
-    const isBetween = (time: number) => time >= from && time < until
-    return open.filter((order) => isBetween(timeOf(order))).sort((a, b) => timeOf(a) - timeOf(b))
-  }
+export interface RecentOrders {
+  readonly open: readonly Order[]
+  readonly expired: readonly Order[]
+  /** Whether `open` has every open order. */
+  readonly isComplete: boolean
+}
+
+export const NO_ORDERS: RecentOrders = { open: [], expired: [], isComplete: true }
+
+/** Holds of this time are read. If a page cannot hold them, most are baskets of a web shop, which need nobody. */
+const HOLD_DAYS = 7
+
+export async function readRecentOrders(
+  { orders }: Pick<PetstoreClient, 'orders'>,
+  signal: AbortSignal,
+): Promise<RecentOrders> {
+  const page = { limit: PAGE_SIZE, signal } as const
+  const since = new Date(Date.now() - HOLD_DAYS * DAY_MS).toISOString()
+  const open = await orders.list({ ...page, state: 'open' })
+  const expired = await orders.list({ ...page, state: 'expired', since })
+  return { open: open.items, expired: expired.items, isComplete: open.next === undefined }
+}
+
+/**
+ * The orders to ship before today, those to ship today, the holds that expired in the last day, and those that expire
+ * within a day; the earliest first.
+ */
+export function dueOrders({ open, expired }: RecentOrders, now: number) {
   return {
-    overdue: ordersBetween('shipDate', Number.NEGATIVE_INFINITY, startOfDay(now)),
-    dueToday: ordersBetween('shipDate', startOfDay(now), startOfDay(now, 1)),
-    expiring: ordersBetween('expiresAt', now, now + DAY_MS),
+    overdue: ordersBetween(open, 'shipDate', Number.NEGATIVE_INFINITY, startOfDay(now)),
+    dueToday: ordersBetween(open, 'shipDate', startOfDay(now), startOfDay(now, 1)),
+    expired: ordersBetween(expired, 'expiresAt', now - DAY_MS, now),
+    expiring: ordersBetween(open, 'expiresAt', now, now + DAY_MS),
   }
+}
+
+function ordersBetween(
+  orders: readonly Order[],
+  field: 'shipDate' | 'expiresAt',
+  from: number,
+  until: number,
+): readonly Order[] {
+  const timeOf = (order: Order) => Date.parse(order[field] ?? '')
+  const isBetween = (time: number) => time >= from && time < until
+  return orders.filter((order) => isBetween(timeOf(order))).sort((a, b) => timeOf(a) - timeOf(b))
 }
 
 /** Midnight of the local day, `days` later. Days of 23 or 25 hours count as one. */
@@ -47,7 +81,6 @@ export interface UrgentPets {
   readonly runningOut: readonly RunningOut[]
 }
 
-const PAGE_SIZE = 1_000
 /** The pets that sell most are compared with their stock. */
 const BEST_SELLERS = 200
 const RUNS_OUT_DAYS = 7

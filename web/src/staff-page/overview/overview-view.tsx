@@ -14,7 +14,14 @@ import { useNow } from '../ui/hooks.ts'
 import { href } from '../ui/navigation.ts'
 import { RetryNotice } from '../ui/notices.tsx'
 import { MovementCard } from './movement-card.tsx'
-import { dueOrders, type RunningOut, readUrgentPets, type UrgentPets } from './overview-figures.ts'
+import {
+  dueOrders,
+  NO_ORDERS,
+  type RunningOut,
+  readRecentOrders,
+  readUrgentPets,
+  type UrgentPets,
+} from './overview-figures.ts'
 import { PlanUsage } from './plan-usage.tsx'
 import './overview.css'
 
@@ -36,7 +43,15 @@ export function OverviewView() {
   const isAdmin = useReadable(owner)?.permissions.includes('keys') === true
   const now = useNow(30_000)
   const report = useMovements(session, 'day', CHART_SPAN)
-  const openOrders = useOpenOrders()
+  const orders = useLiveValue(
+    useMemo(
+      () => ({
+        events: feed.orders,
+        load: (signal: AbortSignal) => readRecentOrders(client, signal),
+      }),
+      [client, feed],
+    ),
+  )
   const pets = useLiveValue(
     useMemo(
       () => ({
@@ -50,33 +65,32 @@ export function OverviewView() {
   useStock()
 
   const days = report.value && lastDays(report.value, CHART_DAYS)
-  const orders = openOrders.value?.orders
-  const due = useMemo(() => dueOrders(orders ?? [], now), [orders, now])
-  const failed = [report, openOrders, pets].find(({ failure }) => failure !== undefined)
+  const due = useMemo(() => dueOrders(orders.value ?? NO_ORDERS, now), [orders.value, now])
+  const failed = [report, orders, pets].find(({ failure }) => failure !== undefined)
   return (
     <section className="view overview" aria-label="Overview">
       <h1>Overview</h1>
       <RetryNotice tone="caution" onRetry={() => failed?.reload()}>
         {failed?.failure}
       </RetryNotice>
-      {openOrders.value?.isComplete === false && (
+      {orders.value?.isComplete === false && (
         <p className="notice notice--caution">
-          There are very many open orders. The figures cover the first{' '}
-          {wholeNumber(openOrders.value.orders.length)}.
+          There are very many open orders. The figures cover the first {wholeNumber(orders.value.open.length)}
+          .
         </p>
       )}
       <ul className="tiles" aria-label="Today">
         <SalesTiles days={days} />
         <Tile
           name="Orders due"
-          value={orders && due.dueToday.length + due.overdue.length}
+          value={orders.value && due.dueToday.length + due.overdue.length}
           note={due.overdue.length === 0 ? 'None overdue' : `${wholeNumber(due.overdue.length)} overdue`}
           isUrgent={due.overdue.length > 0}
           href={href({ view: 'orders' })}
         />
         <Tile
           name="Holds that expire soon"
-          value={orders && due.expiring.length}
+          value={orders.value && due.expiring.length}
           note="Within 24 hours"
           href={href({ view: 'orders' })}
         />
@@ -87,7 +101,7 @@ export function OverviewView() {
           <DayChart days={days ?? []} />
         </Card>
         <div className="stack">
-          <OrdersCard due={due} isLoaded={orders !== undefined} now={now} />
+          <OrdersCard due={due} isLoaded={orders.value !== undefined} now={now} />
           <PetsCard pets={pets.value} />
         </div>
       </div>
@@ -99,25 +113,6 @@ export function OverviewView() {
 
 function isAboutStock({ type }: InventoryEvent): boolean {
   return type !== 'ready'
-}
-
-const ORDERS_PAGE = 1_000
-
-function useOpenOrders() {
-  const { client, feed } = useSession()
-  return useLiveValue(
-    useMemo(
-      () => ({
-        events: feed.orders,
-        load: async (signal: AbortSignal) => {
-          const list = client.orders.list({ state: 'open', limit: ORDERS_PAGE, signal })
-          const { items, next } = await list
-          return { orders: items, isComplete: next === undefined }
-        },
-      }),
-      [client, feed],
-    ),
-  )
 }
 
 interface TileProps {
@@ -205,19 +200,21 @@ interface OrdersCardProps {
   readonly now: number
 }
 
-/** Overdue orders, then orders of today, then holds that expire soon. */
+/** Overdue orders, then orders of today, then holds that expire soon or have expired. */
 function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
   const { stock, orderFilter } = useSession()
-  const { overdue, dueToday, expiring } = due
-  const count = overdue.length + dueToday.length + expiring.length
+  const { overdue, dueToday, expired, expiring } = due
   const rows: readonly (readonly [Order, string, string])[] = [
     ...overdue.map((order) => [order, 'negative', 'Overdue'] as const),
     ...dueToday.map((order) => [order, 'caution', 'Due today'] as const),
     ...expiring.map((order) => [order, 'neutral', expiresWords(order, now)] as const),
+    ...expired.map((order) => [order, 'caution', 'Hold expired'] as const),
   ]
   return (
     <Card title="Orders that need you">
-      {isLoaded && count === 0 && <p className="muted">No order is due, and no hold expires soon.</p>}
+      {isLoaded && rows.length === 0 && (
+        <p className="muted">No order is due, and no hold has expired or expires soon.</p>
+      )}
       <ol aria-label="Orders that need you">
         {rows.slice(0, SHOWN).map(([order, tone, words]) => (
           <li key={`${words} ${order.id}`} className="list-row list-row--flush overview__row">
@@ -237,7 +234,7 @@ function OrdersCard({ due, isLoaded, now }: OrdersCardProps) {
         ))}
       </ol>
       <a className="small overview__more" href={href({ view: 'orders' })}>
-        {count > SHOWN ? `All ${wholeNumber(count)} in Orders` : 'All orders'}
+        {rows.length > SHOWN ? `All ${wholeNumber(rows.length)} in Orders` : 'All orders'}
       </a>
     </Card>
   )

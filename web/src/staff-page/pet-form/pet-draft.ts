@@ -1,17 +1,18 @@
-import type { PetStatus, PetstoreClient, SearchRow } from '@petstore/client'
+import type { NewPet, PetStatus, PetUpdate, SearchRow } from '@petstore/client'
 import { readQuantity } from '../quantity/typed-change.ts'
 
-export interface PetDraft {
-  readonly name: string
-  readonly categoryId: string
+/** The fields of a pet that the form has: all except the metadata. */
+type EditedFields = Omit<PetUpdate, 'metadata'>
+
+export interface PetDraft extends Readonly<Record<Exclude<keyof EditedFields, 'status'>, string>> {
   readonly status: PetStatus
-  readonly barcode: string
-  readonly lowStockAt: string
   /** Only of a new pet. */
   readonly quantity: string
 }
 
-type Pets = PetstoreClient['pets']
+/** Every field, so that the compiler finds a missing one. */
+type AllOf<Fields> = { readonly [Name in keyof Fields]-?: Fields[Name] | undefined }
+
 export type PetField = keyof PetDraft
 export type PetProblems = Readonly<Partial<Record<PetField, string | undefined>>>
 
@@ -57,7 +58,9 @@ export function problemsOf(draft: PetDraft, isNew: boolean): PetProblems {
 }
 
 /** Takes a draft without problems. */
-export function newPetOf(draft: PetDraft): Parameters<Pets['create']>[0] {
+export function newPetOf(
+  draft: PetDraft,
+): AllOf<Omit<NewPet, 'id' | 'metadata'>> & Pick<NewPet, 'name' | 'categoryId'> {
   return {
     name: draft.name.trim(),
     categoryId: BigInt(draft.categoryId),
@@ -69,7 +72,7 @@ export function newPetOf(draft: PetDraft): Parameters<Pets['create']>[0] {
 }
 
 /** Only the changed fields have a value, so that two people can change different fields at once. */
-export function updateOf(before: PetDraft, after: PetDraft): Parameters<Pets['update']>[1] {
+export function updateOf(before: PetDraft, after: PetDraft): AllOf<EditedFields> {
   const changed = <Value>(field: PetField, value: Value) =>
     before[field].trim() === after[field].trim() ? undefined : value
   return {

@@ -100,7 +100,7 @@ test.each([
   ['kinds must be a list', 'kinds', 'The choice of events must be a list.'],
   ['there are 100 webhooks; remove one first', undefined, 'There are 100 webhooks; remove one first.'],
 ] as const)('what the service says of %j is shown at its field', (said, field, words) => {
-  const error = new PetstoreError('invalid_request', said, { request: 'POST /webhooks' })
+  const error = new PetstoreError('invalid_request', said, { request: 'POST /webhooks', field })
   expect(refusalOf(error)).toEqual({ field, words })
 })
 

@@ -1,5 +1,5 @@
 import type { ErrorDetail, Order, OrderState } from '@petstore/client'
-import { isPetstoreError } from '@petstore/client'
+import { isPetstoreError, VALUES } from '@petstore/client'
 import { failureWords } from '../failure-words.ts'
 
 /** A held order is an open one that expires by itself. */
@@ -11,6 +11,13 @@ export const KIND_WORDS: Readonly<Record<OrderKind, string>> = {
   complete: 'Complete',
   cancelled: 'Cancelled',
   expired: 'Expired',
+}
+
+const CLOSED_STATES: ReadonlySet<OrderState> = new Set(VALUES.ClosedOrderState)
+
+/** Whether the order still reserves its units and can be changed. */
+export function isPending({ state }: Pick<Order, 'state'>): boolean {
+  return !CLOSED_STATES.has(state)
 }
 
 export function kindOf({ state, expiresAt }: Order): OrderKind {
@@ -26,8 +33,9 @@ export function linesWords(
 }
 
 /** Whether an open order should have shipped by now. */
-export function isOverdue({ state, shipDate }: Order, now: number): boolean {
-  return state === 'open' && shipDate !== undefined && Date.parse(shipDate) < now
+export function isOverdue(order: Order, now: number): boolean {
+  const { shipDate } = order
+  return isPending(order) && shipDate !== undefined && Date.parse(shipDate) < now
 }
 
 /** Why an order could not be changed, by its state. */

@@ -146,9 +146,10 @@ const FIELD_WORDS = { url: 'The address', kinds: 'The choice of events' } as con
 
 export function refusalOf(error: unknown): Refusal {
   if (!isPetstoreError(error, 'invalid_request')) return { field: undefined, words: webhookFailure(error) }
-  const said = error.message
-  const field = (['url', 'kinds'] as const).find((name) => said.startsWith(`${name} `))
-  const words = field === undefined ? capitalised(said) : FIELD_WORDS[field] + said.slice(field.length)
+  const { message } = error
+  const field = (['url', 'kinds'] as const).find((name) => name === error.field)
+  // The message begins with the name of the field.
+  const words = field === undefined ? capitalised(message) : FIELD_WORDS[field] + message.slice(field.length)
   return { field, words: `${words}.` }
 }
 
