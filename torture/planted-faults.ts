@@ -9,6 +9,7 @@ interface FaultyFile {
 }
 
 const SIMULATION = 'server/test/sim/sim.test.ts'
+const BASKETS = 'server/test/faults/baskets/baskets.test.ts'
 const TWO_INSTANCES = 'server/test/postgres/two-instances.test.ts'
 
 export const FAULTY_FILES: readonly FaultyFile[] = [
@@ -58,8 +59,8 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
     faults: [
       [
         'repeats the answer to another request with the same key',
-        'return earlier.fingerprint === fingerprint',
-        'return earlier.fingerprint !== undefined',
+        'return remembered.fingerprint === fingerprint',
+        'return remembered.fingerprint !== undefined',
       ],
     ],
   },
@@ -86,22 +87,35 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
   },
   {
     file: 'server/src/core/orders/orders-draft.ts',
-    tests: [SIMULATION],
+    tests: [BASKETS],
     faults: [
       [
         'orders one unit more than is available',
-        'return wanted > 0 && available < wanted',
-        'return wanted > 0 && available + 1 < wanted',
+        'if (additional <= 0 || additional <= available) return []',
+        'if (additional <= 0 || additional <= available + 1) return []',
+      ],
+      ['keeps the units of a completed order reserved', 'if (isReserved) this.#release(order.lines)', ''],
+      ['keeps the units of replaced lines reserved', '      this.#release(before.lines)\n', ''],
+      [
+        'sells a basket in part',
+        'for (const line of order.lines) this.#stock.record(',
+        'for (const line of order.lines.slice(0, 7)) this.#stock.record(',
       ],
       [
-        'keeps the units of a completed order reserved',
-        'if (isClosing) this.#stock.changeReserved(petId, -quantity)',
-        "if (isClosing && units !== 'take') this.#stock.changeReserved(petId, -quantity)",
+        'completes a late payment without the units',
+        'const mustBeAvailable = !isReserved && !evenIfReserved',
+        'const mustBeAvailable = false',
       ],
+    ],
+  },
+  {
+    file: 'server/src/store/postgres/stock.ts',
+    tests: [BASKETS],
+    faults: [
       [
-        'does not release expired holds',
-        "for (const order of locked.expiredHolds) this.#transition(order, 'expired', by)",
-        '',
+        'locks the pets of baskets in any order',
+        'ORDER BY pet_id FOR NO KEY UPDATE`',
+        'ORDER BY md5(pet_id::text || pg_backend_pid()::text) FOR NO KEY UPDATE`',
       ],
     ],
   },
@@ -303,17 +317,17 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
   },
   {
     file: 'server/src/core/orders/import-order.ts',
-    tests: ['server/test/core/import-order.test.ts', 'server/test/store/sqlite.test.ts'],
+    tests: ['server/test/core/import-order.test.ts'],
     faults: [
       [
         'imports an order that reserves units it already has',
-        'const additionalUnits = quantity - (existing?.quantity ?? 0)',
-        'const additionalUnits = quantity + 0 * (existing?.quantity ?? 0)',
+        'orders.reservationFailures(lines, existing?.lines)',
+        'orders.reservationFailures(lines)',
       ],
       [
         'reopens a complete order',
-        "state === 'complete' && !row.complete",
-        "state === 'complete' && row === null",
+        'if (isComplete && !row.complete) return',
+        'if (isComplete && row === null) return',
       ],
     ],
   },

@@ -19,30 +19,17 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import { DAY } from '../core/values/clock.ts'
 
-/** Large enough to be fast, small enough that a signal is handled soon, between two chunks. */
-const CHUNK_BYTES = 256 * 1024
-
-export interface ByteSource {
-  readonly chunks: AsyncIterable<Uint8Array>
-  /** A source that was not read to its end keeps the process alive until it is closed. */
-  readonly close: () => void
-}
-
 /** `-` is standard input. The signal also aborts a read that waits for more input. */
-export function openByteSource(path: string, signal: AbortSignal): ByteSource {
-  if (path === '-') {
-    return {
-      chunks: addAbortSignal(signal, process.stdin),
-      close: () => process.stdin.destroy(),
-    }
-  }
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) throw new Error(`cannot read ${path}: there is no such file`)
-  if (stats.isDirectory()) throw new Error(`cannot read ${path}: it is a folder`)
-  const stream = addAbortSignal(signal, createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-  return {
-    chunks: stream,
-    close: () => stream.destroy(),
+export async function readInput(path: string, signal: AbortSignal): Promise<Buffer> {
+  const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false })
+  if (path !== '-' && stats === undefined) throw new Error(`cannot read ${path}: there is no such file`)
+  if (stats?.isDirectory()) throw new Error(`cannot read ${path}: it is a folder`)
+  const stream = path === '-' ? process.stdin : createReadStream(path)
+  try {
+    return Buffer.concat(await Array.fromAsync<Buffer>(addAbortSignal(signal, stream)))
+  } finally {
+    // A stream that was not read to its end keeps the process alive.
+    stream.destroy()
   }
 }
 

@@ -3,7 +3,7 @@ import type { HistoryStore } from '../core/stock/stock-store.ts'
 import { REVERSED_UNITS } from './facts.ts'
 import { type ListedRow, type LogList, readLogPage, SCAN_LIMITS, toCursor } from './history.ts'
 import { fromDocumentDetail, IS_FACT, type LogRow, purposeOf } from './log-rows.ts'
-import { type LongSession, placeholders, type RowSource, type SqlValue } from './sql.ts'
+import { type LongSession, placeholders, type RowSource } from './sql.ts'
 
 const LINE_COLUMNS =
   'id, kind, pet_id, before, after, at, key_id, reason, reference, detail, document, occurred_at, delta, counted, effect, order_id, reverses'
@@ -91,16 +91,22 @@ async function readAdjustments(database: RowSource, firstRows: readonly LineRow[
   return firstRows.map((row) => toAdjustment(linesByDocument.get(row.id) ?? [], reversals.get(row.id) ?? []))
 }
 
-/** The rows of an adjustment follow its first row, which has their number. */
+/**
+ * The rows of an adjustment follow its first row, which has their number. The query names each of them: for many ranges, PostgreSQL
+ * would expect most of the log and scan it.
+ */
 function readLaterLines(database: RowSource, firstRows: readonly LineRow[]): Promise<LineRow[]> {
-  const values: SqlValue[] = []
-  const ranges = firstRows.flatMap((row) => {
-    const lines = lineCountOf(row)
-    if (lines === 1) return []
-    return [`id BETWEEN $${values.push(row.id + 1n)} AND $${values.push(row.id + BigInt(lines) - 1n)}`]
-  })
-  if (ranges.length === 0) return Promise.resolve([])
-  return database.rows(`SELECT ${LINE_COLUMNS} FROM log WHERE ${ranges.join(' OR ')} ORDER BY id`, ...values)
+  const ids = firstRows.flatMap((row) =>
+    Array.from({ length: lineCountOf(row) - 1 }, (_, index) => row.id + BigInt(index + 1)),
+  )
+  const last = ids.at(-1)
+  if (last === undefined) return Promise.resolve([])
+  // The database keeps a plan for each length of the list, so there are only a few lengths.
+  while (!Number.isInteger(Math.log2(ids.length))) ids.push(last)
+  return database.rows(
+    `SELECT ${LINE_COLUMNS} FROM log WHERE id IN (${placeholders(ids.length)}) ORDER BY id`,
+    ...ids,
+  )
 }
 
 function lineCountOf({ kind, detail }: LineRow): number {

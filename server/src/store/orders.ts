@@ -129,7 +129,7 @@ function pageStatement(
   { state, petId, customer, reference, since, until, after = MIN_INT64 }: OrderFilter,
   limit: number,
   clock: StoreClock,
-  { indexedBy }: Dialect,
+  { indexedBy, joinByIndex }: Dialect,
 ): Statement {
   const values: SqlValue[] = [clock.processTime(), limit]
   const parameter = (value: bigint | number | string) =>
@@ -151,29 +151,35 @@ function pageStatement(
       : customer !== undefined
         ? 'orders_by_customer'
         : 'orders_by_state'
-  const ordersIn = (wanted: OrderState): string => {
+  /** Orders that an index of the orders or, for a pet, of the lines finds by `isFound`. */
+  const ordersWhere = (index: string, lineIndex: string, isFound: string, extra: readonly string[] = []) => {
+    const orders = joinByIndex('orders', 'orders.id = order_lines.order_id')
     const source =
       pet === undefined
-        ? `FROM orders ${indexedBy(orderIndex)} WHERE orders.state = '${wanted}' AND id ${isAfter}`
-        : `FROM order_lines ${indexedBy('order_lines_by_pet')} JOIN orders ON orders.id = order_lines.order_id
-            WHERE order_lines.pet_id = ${pet} AND order_lines.state = '${wanted}' AND order_lines.order_id ${isAfter}`
-    const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
-    const all = [source, ...conditions, ...(stateRules(wanted).reserves ? [isCurrent] : [])].join(' AND ')
-    return `SELECT * FROM (SELECT orders.id ${all} ${sortingAndLimit}) AS ${wanted}_orders`
-  }
-  const hasPet = pet && `EXISTS (SELECT 1 FROM order_lines WHERE order_id = orders.id AND pet_id = ${pet})`
-  const expiredHolds = () =>
-    `SELECT id FROM orders ${indexedBy('orders_by_hold')} WHERE ${[
-      `hold_until <= ${now}`,
-      `id ${isAfter}`,
+        ? `SELECT id FROM orders ${indexedBy(index)} WHERE id ${isAfter}`
+        : `SELECT order_id AS id FROM order_lines ${indexedBy(lineIndex)} ${orders}
+            WHERE order_lines.pet_id = ${pet} AND order_id ${isAfter}`
+    return [
+      source,
+      `${pet === undefined ? 'orders' : 'order_lines'}.${isFound}`,
       ...conditions,
-      ...(hasPet === undefined ? [] : [hasPet]),
-    ].join(' AND ')}`
+      ...extra,
+    ].join(' AND ')
+  }
+  const ordersIn = (wanted: OrderState): string => {
+    const isCurrent = `(orders.hold_until IS NULL OR orders.hold_until > ${now})`
+    const extra = stateRules(wanted).reserves ? [isCurrent] : []
+    const found = ordersWhere(orderIndex, 'order_lines_by_pet', `state = '${wanted}'`, extra)
+    return `SELECT * FROM (${found} ${sortingAndLimit}) AS ${wanted}_orders`
+  }
   const parts = (state === undefined ? LISTED_STATES : [state]).map(ordersIn)
-  if (state === EXPIRED_STATE) parts.push(expiredHolds())
+  if (state === EXPIRED_STATE) {
+    parts.push(ordersWhere('orders_by_hold', 'order_lines_held', `hold_until <= ${now}`))
+  }
   const text = `WITH clock AS MATERIALIZED (SELECT ${clock.nowSql('$1')} AS now)
-    SELECT ${ORDER_SELECT_LIST}, ${now} AS now FROM orders
-    WHERE id IN (SELECT id FROM (${parts.join(' UNION ALL ')}) AS listed ${sortingAndLimit}) ORDER BY id`
+    SELECT ${ORDER_SELECT_LIST}, ${now} AS now
+    FROM (SELECT id AS listed_id FROM (${parts.join(' UNION ALL ')}) AS parts ${sortingAndLimit}) AS listed
+    ${joinByIndex('orders', 'orders.id = listed.listed_id')} ORDER BY id`
   return { text, values }
 }
 

@@ -49,9 +49,13 @@ const catalogTables = ({ integer, text, plainTable }: TableTerms) => `
   ${UNAPPLIED_THRESHOLDS_INDEX};
 `
 
-/** Indexes of orders: by state, reference and customer for lists, by the end of a hold, and of those with personal data. */
+/**
+ * Indexes of orders: by state, reference and customer for lists, by the end of a hold, and of those with personal data. Indexes by
+ * state and by pet are partial, although they have all rows: so PostgreSQL cannot scan them to find an order by its id. It would,
+ * until the statistics of a new table are current.
+ */
 const ORDER_INDEXES = `
-  CREATE INDEX orders_by_state ON orders (state, id, created_at);
+  CREATE INDEX orders_by_state ON orders (state, id, created_at) WHERE state IS NOT NULL;
   CREATE INDEX orders_by_reference ON orders (reference, state, id) WHERE reference IS NOT NULL;
   CREATE INDEX orders_by_customer ON orders (state, customer_words, id) WHERE customer_words IS NOT NULL;
   CREATE INDEX orders_by_hold ON orders (hold_until) WHERE hold_until IS NOT NULL;
@@ -68,7 +72,7 @@ const orderLinesTable = ({ integer, text, keyedTable }: TableTerms) => `
     hold_until ${integer},
     PRIMARY KEY (order_id, pet_id)
   ) ${keyedTable};
-  CREATE INDEX order_lines_by_pet ON order_lines (pet_id, state, order_id);
+  CREATE INDEX order_lines_by_pet ON order_lines (pet_id, state, order_id) WHERE pet_id IS NOT NULL;
   CREATE INDEX order_lines_held ON order_lines (pet_id, hold_until) WHERE hold_until IS NOT NULL;
 `
 

@@ -377,6 +377,20 @@ describe('group commit', () => {
       await Promise.all(answers)
     })
 
+    test('requests wait for their locks if the locked pet is named by none, but by an order of them', async () => {
+      const { batches, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
+      const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])
+      const answers = [send(change(1, 9n)), send(change(1, 1n)), send(change(2, 2n))]
+      await batches[0]?.end()
+      await batches[1]?.end(new PetsLockedError(new Set([3n])))
+      expect(shown().slice(1)).toEqual([
+        ['brief', 1n, 2n],
+        ['full', 1n, 2n],
+      ])
+      await batches[2]?.end()
+      await Promise.all(answers)
+    })
+
     test('while the catalogue is locked, only requests that need it wait', async () => {
       const { batches, send } = slowStore(undefined, { slots: 1, lockWaits: 1 })
       const shown = () => batches.map(({ changes, lockWait }) => [lockWait, ...petIdsOf(changes)])

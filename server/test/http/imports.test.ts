@@ -73,6 +73,13 @@ describe('POST /imports', () => {
     expect(await service.contents()).toEqual(before)
   })
 
+  test('reads the export of another shop by a preset', async () => {
+    const file = 'Token,Item Name,Variation Name,GTIN,Current Quantity Shop\nT1,Hay,Regular,12345670,7\n'
+    expect((await send('?preset=square', file)).json).toMatchObject({ added: 1, ignoredColumns: [] })
+    const found = await service.call('GET', '/inventory/search?q=12345670')
+    expect(found.items).toMatchObject([{ name: 'Hay', quantity: 7 }])
+  })
+
   test.each([
     ['', '', 'the request body is missing'],
     ['', '\n\n', 'the file is empty'],
@@ -81,6 +88,8 @@ describe('POST /imports', () => {
     ['?map=a', 'petId\n1\n', 'a mapping must be like'],
     ['?map=a:nme', 'a\n1\n', '"nme" is not a column of pets (did you mean name?)'],
     ['?map=b:name', 'a\n1\n', 'the header has no column "b"'],
+    ['?preset=square', 'Handle,Title\na,Hay\n', 'lacks Item Name, so it is not an export of square'],
+    ['?preset=shopify&kind=orders', 'id\n1\n', 'shopify is a preset for a file of pets'],
     ['', 'Name,Titel\n1,2\n', 'the columns "Name" and "Titel" both mean name'],
     ['?kind=dogs', 'petId\n1\n', 'kind must be one of pets, orders, count, categories'],
   ])('refuses %s %j', async (query, file, message) => {

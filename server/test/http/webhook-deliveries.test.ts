@@ -61,7 +61,9 @@ describe('a delivery', () => {
     await create({ kinds: [...kinds, ...otherKinds] })
     const pet = (await sent('POST', '/pets', { name: 'Rex', categoryId: 1, quantity: 5, lowStockAt: 2 }))
       .json as Shown
-    const order = (await sent('POST', '/store/orders', { petId: pet.id, quantity: 3 })).json as Shown
+    const person = { customer: 'Zebediah Quux', note: 'For Zebediah' }
+    const order = (await sent('POST', '/store/orders', { petId: pet.id, quantity: 3, ...person }))
+      .json as Shown
     await sent('PATCH', `/store/orders/${order.id}`, { shipDate: '2027-01-01T00:00:00Z' })
     await sent('PATCH', `/store/orders/${order.id}`, { complete: true })
     await changePet(BigInt(pet.id))
@@ -79,6 +81,9 @@ describe('a delivery', () => {
       ...['order.created', 'order.cancelled', 'order.created', 'order.expired', 'pet.removed'],
       'category.changed',
     ])
+    const line = { petId: pet.id, quantity: 3, reserved: 3, available: 2 }
+    expect(desk.receiver.all[1]?.data).toMatchObject({ orderId: order.id, state: 'open', lines: [line] })
+    expect(desk.receiver.all.map(({ text }) => text).join()).not.toMatch(/Zebediah/)
   })
 
   test('is retried with the same id and a new signature, and each attempt is listed', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { SQL } from 'bun'
 import type { Order } from '../../src/core/orders/order.ts'
 import type { Command, SubmittedCommand } from '../../src/core/stock/command.ts'
+import { PetsLockedError } from '../../src/core/stock/stock-store.ts'
 import { openStore } from '../../src/store/open-store.ts'
 import type { Store } from '../../src/store/store.ts'
 import { LowStockModel } from '../support/low-stock-model.ts'
@@ -12,6 +13,7 @@ import {
   linesOf,
   orderCommand,
   orderIn,
+  patchOrder,
   type Units,
 } from '../support/orders.ts'
 import { contradictions, eventsAfter } from '../support/oversell-check.ts'
@@ -39,6 +41,7 @@ afterAll(async () => {
 })
 
 const BY = { keyId: 'key_a', at: 1 }
+const REMOVED_PET = { id: 60n, name: 'Rex', categoryId: 1n, status: 'available', quantity: 1 } as const
 const set = (petId: bigint, quantity: number) =>
   stores[0].changeStock([{ type: 'adjust', ...BY, changes: [{ petId, quantity }] }])
 
@@ -111,6 +114,56 @@ describe('orders on two instances on one PostgreSQL', () => {
     const [outcome] = await wanted
     expect(outcome).toMatchObject({ type: 'done', order: { state: 'open' } })
     await stores[0].changeStock([orderCommand('cancel_order', orderIn(outcome))])
+    lock.release()
+    await sql.close()
+  })
+
+  test('two changes of an order whose pets were removed do not undo each other', async () => {
+    await stores[0].changeStock([{ type: 'create_pet', ...BY, pet: REMOVED_PET }])
+    const person = { customer: 'Anna Smith', note: 'at noon' }
+    const [created] = await stores[0].changeStock([createOrderWith(person, [REMOVED_PET.id, 1])])
+    const order = orderIn(created)
+    await stores[0].changeStock([orderCommand('cancel_order', order)])
+    await stores[0].changeStock([{ type: 'remove_pet', ...BY, petId: REMOVED_PET.id }])
+    const sql = new SQL(database.url, { max: 1 })
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`SELECT FROM orders WHERE id = ${order.id} FOR UPDATE`
+    const erasures = [
+      stores[0].changeStock([patchOrder(order, { customer: null })]),
+      stores[1].changeStock([patchOrder(order, { note: null })]),
+    ]
+    await until(async () => {
+      const [row] = await database.run(
+        "SELECT count(*) AS waiting FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      )
+      return Number(row?.waiting) === erasures.length
+    })
+    await lock`ROLLBACK`
+    await Promise.all(erasures)
+    const erased = await stores[0].findOrder(order.id)
+    expect([erased?.customer, erased?.note]).toEqual([undefined, undefined])
+    lock.release()
+    await sql.close()
+  })
+
+  test('an order whose new pet is locked by another process delays nobody else in its commit', async () => {
+    for (const petId of [3n, 4n, 5n]) await set(petId, 9)
+    const [created] = await stores[0].changeStock([createOrder([3n, 1])])
+    const order = orderIn(created)
+    const [changed] = await stores[1].changeStock([
+      orderCommand('change_order', order, { lines: linesOf([[4n, 1]]) }),
+    ])
+    const sql = new SQL(database.url, { max: 1 })
+    const lock = await sql.reserve()
+    await lock`BEGIN`
+    await lock`SELECT FROM stock WHERE pet_id = 4 FOR UPDATE`
+    const stale = patchOrder(order, { note: 'at noon' })
+    const commit = stores[0].changeStock([stale, createOrder([5n, 1])], { lockWait: 'brief' })
+    const error = await commit.catch((reason: unknown) => reason)
+    expect(error instanceof PetsLockedError && error.petIds).toEqual(new Set([3n]))
+    await lock`ROLLBACK`
+    await stores[0].changeStock([orderCommand('cancel_order', orderIn(changed))])
     lock.release()
     await sql.close()
   })

@@ -9,6 +9,8 @@ setDefaultTimeout(120_000)
 
 const ORDERS = 5_000
 const PETS = 1_000
+const LOG_ROWS = 200_000
+const ONE_SESSION = { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 }
 const ITS_SESSIONS = `SELECT 1 FROM pg_stat_activity
   WHERE datname = current_database() AND application_name = 'petstore'`
 
@@ -25,31 +27,66 @@ async function readOrders(store: Store): Promise<number> {
   return found
 }
 
-async function tuplesReadAsAWhole(database: TestDatabase): Promise<number> {
+/** A few for each order that is read. The scan of a whole index reads dozens. */
+async function indexBlocksRead(database: TestDatabase): Promise<number> {
   const rows = await database.run(
-    "SELECT sum(seq_tup_read) AS seq_tup_read FROM pg_stat_user_tables WHERE relname IN ('orders', 'order_lines')",
+    `SELECT sum(idx_blks_read + idx_blks_hit) AS blocks FROM pg_statio_user_indexes
+      WHERE relname IN ('orders', 'order_lines')`,
   )
-  return Number(rows[0]?.seq_tup_read)
+  return Number(rows[0]?.blocks)
+}
+
+/** Ends the store, because a session reports its reads at the latest when it ends. Returns a sum of the statistic. */
+async function readsOf(
+  store: Store,
+  database: TestDatabase,
+  statistic: string,
+  tables: readonly string[],
+): Promise<number> {
+  await store.close()
+  await until(async () => (await database.run(ITS_SESSIONS)).length === 0)
+  const names = tables.map((name) => `'${name}'`).join()
+  const rows = await database.run(
+    `SELECT sum(${statistic}) AS reads FROM pg_stat_user_tables WHERE relname IN (${names})`,
+  )
+  return Number(rows[0]?.reads)
 }
 
 test('a session that planned without orders does not scan all of them once there are thousands', async () => {
   const database = await createReadyDatabase()
   try {
-    const store = await openPostgresStore(database.url, { ...DEFAULT_POSTGRES_SETTINGS, poolSize: 1 })
+    const store = await openPostgresStore(database.url, ONE_SESSION)
     // As vacuumdb leaves it: before, PostgreSQL assumes that an empty table has some pages.
     await database.run('VACUUM ANALYZE orders, order_lines')
     expect(await readOrders(store)).toBe(0)
-    await database.run(`INSERT INTO orders (id, state, created_at)
-      SELECT id, (ARRAY['${ORDER_STATES.join("','")}'])[1 + id / ${PETS} % 4], 1
-      FROM generate_series(1, ${ORDERS}) AS id`)
+    const state = `(ARRAY['${ORDER_STATES.join("','")}'])[1 + id / ${PETS} % 4]`
+    const ids = `generate_series(1, ${ORDERS}) AS id`
+    await database.run(`INSERT INTO orders (id, state, created_at) SELECT id, ${state}, 1 FROM ${ids}`)
     await database.run(
-      `INSERT INTO order_lines (order_id, pet_id, quantity, state) SELECT id, id % ${PETS}, 1, state FROM orders`,
+      `INSERT INTO order_lines (order_id, pet_id, quantity, state) SELECT id, id % ${PETS}, 1, ${state} FROM ${ids}`,
     )
+    await database.run('SELECT pg_stat_reset()')
     expect(await readOrders(store)).toBe(23)
-    // A session reports its reads at the latest when it ends.
-    await store.close()
-    await until(async () => (await database.run(ITS_SESSIONS)).length === 0)
-    expect(await tuplesReadAsAWhole(database)).toBe(0)
+    expect(await readsOf(store, database, 'seq_tup_read', ['orders', 'order_lines'])).toBe(0)
+    expect(await indexBlocksRead(database)).toBeLessThan(1_000)
+  } finally {
+    await database.drop()
+  }
+})
+
+test('a page of adjustments with several lines does not scan the log', async () => {
+  const database = await createReadyDatabase()
+  try {
+    await database.run(`INSERT INTO log (id, kind, pet_id, before, after, status, at, key_id, document, delta, detail)
+      SELECT id, 'change', 1 + id % 2, 0, 1, 'available', id, 'key_a', id - id % 2, 1,
+        CASE id % 2 WHEN 0 THEN '{"lines":2}' END FROM generate_series(2, ${LOG_ROWS + 1}) AS id`)
+    await database.run('VACUUM ANALYZE log')
+    const readsOfLog = (store: Store) => readsOf(store, database, 'seq_tup_read + idx_tup_fetch', ['log'])
+    const earlierReads = await readsOfLog(await openPostgresStore(database.url, ONE_SESSION))
+    const store = await openPostgresStore(database.url, ONE_SESSION)
+    const { rows } = await store.listAdjustments(200, undefined, {})
+    expect(rows.map(({ lines }) => lines.length)).toEqual(Array.from({ length: 200 }, () => 2))
+    expect((await readsOfLog(store)) - earlierReads).toBeLessThan(LOG_ROWS / 20)
   } finally {
     await database.drop()
   }

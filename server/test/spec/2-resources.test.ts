@@ -56,6 +56,6 @@ describe('section 2: resources and their fields', () => {
     const pet = await service.call('GET', '/pets/9223372036854775807')
     expect(pet.text).toContain('"id":9223372036854775807')
     const orders = await service.call('GET', '/store/orders')
-    expect(orders.text).toContain('"id":9007199254740993,"petId":9223372036854775807')
+    expect(orders.text).toContain('"id":9007199254740993,"lines":[{"petId":9223372036854775807,')
   })
 })

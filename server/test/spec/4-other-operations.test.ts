@@ -29,11 +29,12 @@ describe('section 4: GET /store/orders', () => {
     const { status, text } = await service.call('GET', '/store/orders')
     expect(status).toBe(200)
     expect(text).toBe(
-      '[{"id":1,"petId":1,"quantity":2,"shipDate":"2026-11-15T12:00:00.000Z","complete":true,' +
-        '"state":"complete","createdAt":"2026-11-15T12:00:00.000Z","closedAt":"2026-11-15T12:00:00.000Z",' +
-        '"createdBy":"importer","closedBy":"importer"},' +
-        '{"id":9007199254740993,"petId":9223372036854775807,"quantity":1,"shipDate":"2026-11-15T12:00:00.000Z","complete":false,' +
-        '"state":"open","createdAt":"2026-11-15T12:00:00.000Z","createdBy":"importer"}]',
+      '[{"id":1,"lines":[{"petId":1,"quantity":2,"returned":0}],"state":"complete","complete":true,' +
+        '"shipDate":"2026-11-15T12:00:00.000Z","createdAt":"2026-11-15T12:00:00.000Z",' +
+        '"closedAt":"2026-11-15T12:00:00.000Z","createdBy":"importer","closedBy":"importer"},' +
+        '{"id":9007199254740993,"lines":[{"petId":9223372036854775807,"quantity":1,"returned":0}],"state":"open",' +
+        '"complete":false,"shipDate":"2026-11-15T12:00:00.000Z","createdAt":"2026-11-15T12:00:00.000Z",' +
+        '"createdBy":"importer"}]',
     )
   })
 

@@ -63,6 +63,13 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       (await store.listOrders(...request)).map(({ id }) => id)
     const reservedOf = (...petIds: bigint[]) =>
       Promise.all(petIds.map(async (petId) => (await other.findAvailability(petId))?.reserved))
+    /** How often the commands were decided, or their holds looked at. */
+    const attempts = async (commands: readonly Command[]) => {
+      let count = 0
+      const results = await store.changeStock(commands, { onLocked: () => count++ })
+      expect(results.map(({ type }) => type)).toEqual(commands.map(() => 'done'))
+      return count
+    }
     const quantitiesOf = async () => (await stockOf(other)).map(({ quantity }) => quantity)
     async function eventsAfter(cursor: string): Promise<unknown[]> {
       const found = await other.eventsAfter(cursor, 9_999)
@@ -428,6 +435,17 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       ])
     })
 
+    test('an import releases expired holds of its pets, and replaces lines of other pets', async () => {
+      const hold = await createWith({ holdSeconds: 1 }, [1n, 10], [2n, 5])
+      now += 1_000
+      await addOrders(store, [{ id: 50n, petId: 2n, quantity: 5, complete: false }])
+      expect(await reservedOf(1n, 2n)).toEqual([0, 5])
+      expect(await other.expiredHolds(9)).toEqual([])
+      expect(await other.findOrder(hold.id)).toMatchObject({ state: 'expired', closedAt: now })
+      await addOrders(store, [{ id: 50n, petId: 1n, quantity: 3, complete: false }])
+      expect(await reservedOf(1n, 2n)).toEqual([3, 0])
+    })
+
     test('a hold is restarted from now, or made firm, and then does not expire at its first time', async () => {
       const restarted = await createWith({ holdSeconds: 10 }, [1n, 1], [2n, 1])
       const firm = await createWith({ holdSeconds: 10 }, [2n, 1])
@@ -464,6 +482,21 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await store.expiredHolds(9)).toEqual([{ orderId: 4n, petIds: [HIGHEST] }])
       expect(await reservedOf(1n, 2n, HIGHEST)).toEqual([2, 0, 0])
       expect(store.orderTotals()).toEqual({ refused: 0, expired: 3 })
+    })
+
+    test('an order is decided after one release, however many holds of its pets have expired', async () => {
+      await store.changeStock([change(1n, 100), change(2n, 100)])
+      const pets = Array.from({ length: 100 }, (_, index) => (index % 2 === 0 ? 1n : 2n))
+      await store.changeStock(pets.map((petId) => createOrderWith({ holdSeconds: 1 }, [petId, 1])))
+      now += 1_000
+      expect(await attempts([createOrder([1n, 100], [2n, 100])])).toBeLessThanOrEqual(2)
+    })
+
+    test('an order does not wait for the releases of other pets that are in its commit', async () => {
+      for (const petId of [1n, 1n, 2n]) await createWith({ holdSeconds: 1 }, [petId, 1])
+      now += 1_000
+      expect(await attempts([await releaseHolds(store), createOrder([HIGHEST, 3])])).toBe(1)
+      expect(await reservedOf(1n, 2n, HIGHEST)).toEqual([0, 0, 3])
     })
 
     test('if more holds have expired than fit in one commit, the next order still finds all units', async () => {

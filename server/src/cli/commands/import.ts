@@ -28,7 +28,7 @@ import {
   throwUsageError,
   wholeNumberParser,
 } from '../arguments.ts'
-import { openByteSource } from '../files.ts'
+import { readInput } from '../files.ts'
 import { Progress } from '../progress.ts'
 import { formatCount, formatNumber, runInterruptible, UnknownOutcome } from '../terminal.ts'
 import { withStore } from '../with-store.ts'
@@ -46,7 +46,7 @@ export function addImportCommand(program: PetstoreCommand): void {
   program
     .command('import')
     .description(
-      'Import pets (with their stock), categories, orders or a stock count, or everything that petstore export --all has written, even while the service is running. Either all rows are imported or nothing. Records that are not in a file stay unchanged.',
+      'Import pets (with their stock), categories, orders, a stock count or the folder of petstore export --all, even while the service is running: all rows or none. Records that are not in a file stay unchanged.',
     )
     .addArgument(
       new Argument('<kind>', [...IMPORT_KIND_NAMES, ALL].join(', ')).choices([...IMPORT_KIND_NAMES, ALL]),
@@ -132,13 +132,11 @@ async function readFile(
   signal: AbortSignal,
 ): Promise<NamedFile> {
   const name = path === '-' ? 'standard input' : path
-  const bytes = openByteSource(path, signal)
+  const bytes = await readInput(path, signal)
   try {
-    return { kind, name, text: decodeFile(Buffer.concat(await Array.fromAsync(bytes.chunks)), encoding) }
+    return { kind, name, text: decodeFile(bytes, encoding) }
   } catch (error) {
     throw badFileError(name, error)
-  } finally {
-    bytes.close()
   }
 }
 

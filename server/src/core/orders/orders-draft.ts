@@ -62,10 +62,13 @@ export interface OrderChanges {
 export class PetsNeeded extends Error {
   override readonly name = 'PetsNeeded'
   readonly petIds: readonly bigint[]
+  /** The orders that have these pets. */
+  readonly orderIds: readonly bigint[]
 
-  constructor(petIds: readonly bigint[]) {
-    super(`the commit has to lock the pets ${petIds.join(', ')} of its orders`)
+  constructor(petIds: readonly bigint[], orderIds: readonly bigint[]) {
+    super(`the commit has to lock the pets ${petIds.join(', ')} of its orders ${orderIds.join(', ')}`)
     this.petIds = petIds
+    this.orderIds = orderIds
   }
 }
 
@@ -87,9 +90,14 @@ export class OrdersDraft {
 
   /** Throws `PetsNeeded` if pets of the orders are not locked. */
   constructor(stock: StockDraft, locked: LockedOrders) {
-    const petIds = [...locked.orders.values()].flatMap(({ lines }) => petIdsOfLines(lines))
-    const missing = petIds.filter((petId) => !locked.petIds.has(petId))
-    if (missing.length > 0) throw new PetsNeeded(missing)
+    const missingPets: bigint[] = []
+    const orderIds: bigint[] = []
+    for (const { id, lines } of locked.orders.values()) {
+      const missing = petIdsOfLines(lines).filter((petId) => !locked.petIds.has(petId))
+      if (missing.length > 0) orderIds.push(id)
+      missingPets.push(...missing)
+    }
+    if (missingPets.length > 0) throw new PetsNeeded(missingPets, orderIds)
     this.#stock = stock
     this.#locked = locked
   }

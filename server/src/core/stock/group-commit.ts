@@ -299,12 +299,14 @@ function withoutBlocked(
   const hasKey = ({ command }: WaitingCommand) => command.idempotency !== undefined
   if (isKeyLocked && !batch.some(hasKey)) return []
   const blockedPets = new Set(lockedPets)
-  return batch.filter((waiting) => {
+  const free = batch.filter((waiting) => {
     const petIds = petIdsOfCommand(waiting.command)
     const isBlocked = (isKeyLocked && hasKey(waiting)) || petIds.some((petId) => blockedPets.has(petId))
     if (isBlocked) for (const petId of petIds) blockedPets.add(petId)
     return !isBlocked
   })
+  // An order may have a locked pet that its command does not name.
+  return free.length === batch.length ? [] : free
 }
 
 /** Limits how many commits wait for locks of other processes at once, so that other commits can get a database session. */

@@ -23,7 +23,7 @@ export type ImportKind = keyof typeof IMPORT_KINDS
 /** The cast is needed because Object.keys returns strings. */
 export const IMPORT_KIND_NAMES = Object.keys(IMPORT_KINDS) as ImportKind[]
 
-/** The kinds of which an export of everything has a file, in the order in which files are imported together. */
+/** The kinds of the files that are imported together, in this order. */
 export const STORE_KINDS = ['categories', 'pets', 'orders'] as const satisfies readonly ImportKind[]
 
 export const EXPORT_KINDS = {
@@ -51,10 +51,10 @@ const README = `# A petstore export
 All files show the store at the same moment. They are CSV (RFC 4180) in UTF-8, and the first line names the columns. A
 text that begins with \`=\`, \`+\`, \`-\`, \`@\` or a tab has an apostrophe in front, so that no spreadsheet runs it as a formula.
 
-\`petstore import all FOLDER\` imports ${STORE_KINDS.map((kind) => `${kind}.csv`).join(', ')} into another store: all rows or
-none. It does not import adjustments.csv, which is for reading and for other systems. What depends on the adjustments is
-therefore missing in the other store: the history, and how many units of an order were returned. \`petstore copy\` moves a whole
-store, with its history, keys and webhooks.
+\`petstore import all FOLDER\` imports ${STORE_KINDS.map((kind) => `${kind}.csv`).join(', ')} into another store:
+all rows or none. It does not import adjustments.csv, which is for reading and for other systems. So the other store lacks
+the history, which keys made and closed an order, and how many of its units were returned.
+\`petstore copy\` moves a whole store, with its history, keys and webhooks.
 `
 
 /** The column of a file for each name in its header that the caller has mapped. */

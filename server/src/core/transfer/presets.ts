@@ -57,14 +57,7 @@ export const PRESET_CATEGORY = 'Uncategorized'
 /** For each name, the indexes of its columns in a header. */
 type Places = readonly (readonly number[])[]
 
-interface PresetPlaces {
-  readonly product: Places
-  readonly variant: Places
-  readonly onlyVariant: string
-  /** For each column of pets. */
-  readonly columns: ReadonlyMap<string, Places>
-  readonly ignored: readonly string[]
-}
+type PresetPlaces = ReturnType<typeof matchPreset>
 
 /** Finds the columns of an export. A mapped column replaces those of the preset. Throws `BadFile` if it is another file. */
 export function matchPreset(
@@ -72,7 +65,7 @@ export function matchPreset(
   presetName: PresetName,
   { columns, plural }: Pick<RowKind<object>, 'columns' | 'plural'>,
   mapping: ColumnMapping = new Map(),
-): PresetPlaces {
+) {
   const preset: Preset = PRESETS[presetName]
   const known = columns.map(({ name }) => name)
   checkMapping(names, known, plural, mapping)
@@ -111,8 +104,10 @@ export function* readPreset(text: string, header: Header, places: PresetPlaces):
     }
     yield unreadable
   }
-  yield pets.rows()
+  yield* pets.batches()
 }
+
+const PETS_PER_BATCH = 1_000
 
 interface PresetPet {
   readonly line: number
@@ -162,13 +157,16 @@ class PresetPets {
     this.#pets.set(key, { line, fields, quantities })
   }
 
-  rows(): RawRow[] {
-    return Array.from(this.#pets.values(), ({ line, fields, quantities }) => ({
-      line,
-      fields: Array.from(this.#places.columns.keys(), (column) =>
-        column === 'quantity' ? sumOf(quantities) : fields.get(column),
-      ),
-    }))
+  *batches(): Generator<RawRow[]> {
+    let batch: RawRow[] = []
+    for (const { line, fields, quantities } of this.#pets.values()) {
+      const textOf = (column: string) => (column === 'quantity' ? sumOf(quantities) : fields.get(column))
+      batch.push({ line, fields: Array.from(this.#places.columns.keys(), textOf) })
+      if (batch.length < PETS_PER_BATCH) continue
+      yield batch
+      batch = []
+    }
+    yield batch
   }
 }
 

@@ -30,9 +30,14 @@ const READ_TIME = `SELECT ${storeTimeSql('$1')} AS now, own_ids('order_ids', $2:
 const READ_ORDERS = `
   WITH clock AS MATERIALIZED (${READ_TIME})
   SELECT clock.*, found.* FROM clock
-    LEFT JOIN (SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($3::bigint[])) AS found ON true`
+    LEFT JOIN (
+      SELECT ${ORDER_SELECT_LIST} FROM orders WHERE id = ANY ($3::bigint[]) ORDER BY id FOR NO KEY UPDATE
+    ) AS found ON true`
 
-/** Must run after the pets of the commands are locked. Orders need no locks: see LockedOrders. */
+/**
+ * Must run after the pets of the commands are locked, which protect their orders: see LockedOrders. The orders are locked as well,
+ * because a removed pet cannot be.
+ */
 export function readOrders(sql: SQL, commands: readonly Command[], clock: StoreClock) {
   const orderIds = orderIdsOf(commands)
   const values = [clock.processTime(), BigInt(newOrderCountOf(commands))]

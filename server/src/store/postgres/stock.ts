@@ -1,5 +1,5 @@
 import type { SQL } from 'bun'
-import { needsReleasedHolds, petsOfExpiredHolds, releaseOf } from '../../core/orders/expired-holds.ts'
+import { petsOfExpiredHolds, petsToFree, releaseOf } from '../../core/orders/expired-holds.ts'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { type OrderChanges, PetsNeeded } from '../../core/orders/orders-draft.ts'
 import {
@@ -8,7 +8,7 @@ import {
   type SubmittedCommand,
   typedResults,
 } from '../../core/stock/command.ts'
-import { needsSection, petIdsOf } from '../../core/stock/command-table.ts'
+import { needsSection, orderIdsOf, petIdsOf } from '../../core/stock/command-table.ts'
 import {
   type Decision,
   decide,
@@ -217,14 +217,25 @@ export async function decideUntilDone(
   onWritten: (orders: OrderChanges | undefined) => void = () => {},
 ): Promise<Decision> {
   const petIds = new Set(petIdsOf(commands))
+  const changedOrders = new Set<bigint>()
   for (;;) {
-    const attempt = await decideAndWrite(transact, clock, commands, petIds, options)
+    const attempt = await decideAndWrite(transact, clock, commands, petIds, options).catch(
+      (error: unknown) => {
+        if (changedOrders.size === 0) throw error
+        // One of the new pets may be locked. Then the pets by which the callers know these orders are as good as locked.
+        const blocked = commands.filter((command) =>
+          orderIdsOf([command]).some((id) => changedOrders.has(id)),
+        )
+        throw lockedUnlessWaiting(error, petIdsOf(blocked), options)
+      },
+    )
     switch (attempt.type) {
       case 'decided':
         onWritten(attempt.decision.orders)
         return attempt.decision
       case 'pets_needed':
         for (const petId of attempt.petIds) petIds.add(petId)
+        for (const orderId of attempt.orderIds) changedOrders.add(orderId)
         break
       case 'expired_holds':
         await releaseHolds(attempt, options, (release, lockOptions) =>
@@ -240,15 +251,26 @@ export async function decideUntilDone(
 /** Another pet of a hold may be locked. Then its own pets are as good as locked. */
 async function releaseHolds(
   { petIds, release }: Extract<Attempt, { type: 'expired_holds' }>,
-  { lockWait }: CommitOptions,
+  options: CommitOptions,
   decideRelease: (release: CommandOf<'release_holds'>, options: CommitOptions) => Promise<unknown>,
 ): Promise<void> {
+  const { lockWait } = options
   try {
     await decideRelease(release, lockWait === undefined ? {} : { lockWait })
   } catch (error) {
-    if (lockWait !== 'brief' || !hasState(error, LOCK_TIMEOUT)) throw error
-    throw new PetsLockedError(new Set(petIds), { cause: error })
+    throw lockedUnlessWaiting(error, petIds, options)
   }
+}
+
+/** The error of a commit whose brief lock wait has ended. */
+function lockedUnlessWaiting(
+  error: unknown,
+  petIds: readonly bigint[],
+  { lockWait }: CommitOptions,
+): unknown {
+  return lockWait === 'brief' && hasState(error, LOCK_TIMEOUT)
+    ? new PetsLockedError(new Set(petIds), { cause: error })
+    : error
 }
 
 /**
@@ -263,8 +285,12 @@ type Attempt =
       readonly petIds: readonly bigint[]
       readonly release: CommandOf<'release_holds'>
     }
-  /** Orders of the commands have these pets, too, which have to be locked. */
-  | { readonly type: 'pets_needed'; readonly petIds: readonly bigint[] }
+  /** These orders of the commands have these pets, too, which have to be locked. */
+  | {
+      readonly type: 'pets_needed'
+      readonly petIds: readonly bigint[]
+      readonly orderIds: readonly bigint[]
+    }
   /** The clock of the database has just jumped, so the holds may not have expired. */
   | { readonly type: 'clock_jumped' }
 
@@ -304,12 +330,14 @@ async function decideAndWrite(
       if (orders !== undefined && !clock.isCredible(orders.now)) return { attempt: { type: 'clock_jumped' } }
       // A hold can expire while the commit waits for a lock, so the time is that after all locks.
       const now = orders?.now ?? Number(logId?.now)
-      const heldPets = petRows
+      const petsWithHolds = petRows
         .filter(({ next_expiry }) => next_expiry !== null && next_expiry <= now)
         .map((row) => row.pet_id)
       // Another commit may have restarted a hold after its pets were read.
-      if (orders !== undefined) heldPets.push(...petsOfExpiredHolds(orders))
-      if (heldPets.length > 0 && needsReleasedHolds(commands)) {
+      if (orders !== undefined) petsWithHolds.push(...petsOfExpiredHolds(orders))
+      const toFree = petsToFree(commands, petIds)
+      const heldPets = petsWithHolds.filter((petId) => toFree.has(petId))
+      if (heldPets.length > 0) {
         const holds = await findExpiredHolds(sql, heldPets, clock)
         const release = releaseOf(holds, commands[0]?.at ?? 0)
         return { attempt: { type: 'expired_holds', petIds: heldPets, release } }
@@ -333,7 +361,8 @@ async function decideAndWrite(
         return { attempt: { type: 'decided', decision: step.value }, firstLogId: locked.firstLogId }
       } catch (error) {
         if (!(error instanceof PetsNeeded)) throw error
-        return { attempt: { type: 'pets_needed', petIds: error.petIds } }
+        const { petIds: missingPets, orderIds } = error
+        return { attempt: { type: 'pets_needed', petIds: missingPets, orderIds } }
       }
     },
     (sql, commit) => (commit.firstLogId === undefined ? undefined : runAll(sql, commitStatements(commit))),

@@ -36,15 +36,16 @@ export function orderReader(database: Database) {
       return { now, petIds, orders, newIds: orderIdGenerator.findUnused(newOrderCountOf(commands)) }
     },
 
-    /** Expired holds of one of the pets that are not released yet. */
+    /** Expired holds of the pets that are not released yet. */
     expiredHolds: (petIds: Iterable<bigint>, now: number): OrderPets[] => {
       // Usually no hold has expired, and then one query for all pets is enough.
       if (findAnyExpiredHold.get(now) === null) return []
+      const holds = new Map<bigint, OrderPets>()
       for (const petId of petIds) {
-        const rows = findExpiredHolds.all(petId, now)
-        if (rows.length > 0) return rows.map(toOrderPets)
+        for (const row of findExpiredHolds.all(petId, now)) holds.set(row.id, toOrderPets(row))
+        if (holds.size >= MAX_HOLDS_PER_RELEASE) break
       }
-      return []
+      return [...holds.values()]
     },
 
     advanceIds: orderIdGenerator.advance,

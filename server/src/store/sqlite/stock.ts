@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite'
-import { needsReleasedHolds, releaseOf } from '../../core/orders/expired-holds.ts'
+import { petsToFree, releaseOf } from '../../core/orders/expired-holds.ts'
 import type { OrderStore } from '../../core/orders/order-store.ts'
 import { PetsNeeded } from '../../core/orders/orders-draft.ts'
 import { type CommandOf, type SubmittedCommand, typedResults } from '../../core/stock/command.ts'
@@ -161,8 +161,7 @@ export function commandDecider(connection: Connection, clock: Clock) {
     const now = clock()
     const entries = findAll(petIds, findEntry, toLockedEntry)
     const hasReservedUnits = entries.values().some(({ reserved }) => reserved > 0)
-    const holds =
-      hasReservedUnits && needsReleasedHolds(commands) ? orders.expiredHolds(entries.keys(), now) : []
+    const holds = hasReservedUnits ? orders.expiredHolds(petsToFree(commands, petIds), now) : []
     if (holds.length > 0) return { type: 'expired_holds', release: releaseOf(holds, now) }
     const locked = {
       firstLogId,

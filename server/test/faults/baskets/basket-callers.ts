@@ -47,7 +47,8 @@ const MAX_UNITS = 3
 /** Callers choose among the latest orders, so that they meet. */
 const LATEST_ORDERS = 150
 const SHORT_HOLD_SECONDS = 1
-const LONG_HOLD_SECONDS = 600
+/** Longer than a run. */
+const LONG_HOLD_SECONDS = 86_400
 const RETRY_MS = 100
 const ATTEMPT_MS = 20_000
 const PATIENCE_MS = 120_000

@@ -251,9 +251,14 @@ async function readAll<Item>(shop: BasketShop, path: string, parameter = 'cursor
   }
 }
 
+/** After a crash, an instance may need a moment to reach its database. */
 async function read(shop: BasketShop, path: string): Promise<Response> {
   const [address] = shop.addresses
-  const response = await fetch(`${address}/v1${path}`, { headers: { Authorization: `Bearer ${shop.key}` } })
-  if (!response.ok) throw new Error(`GET ${path} was answered ${response.status} ${await response.text()}`)
-  return response
+  for (;;) {
+    const response = await fetch(`${address}/v1${path}`, { headers: { Authorization: `Bearer ${shop.key}` } })
+    if (response.ok) return response
+    const text = await response.text()
+    if (response.status !== 503) throw new Error(`GET ${path} was answered ${response.status} ${text}`)
+    await Bun.sleep(WATCH_MS)
+  }
 }

@@ -1,4 +1,3 @@
-import type { Reason } from '@petstore/client'
 import type { Readable } from '../observable.ts'
 import { newBatch, type Purpose, type RowChange, randomId } from '../stock/adjustment-batch.ts'
 import type { SaveContext } from '../stock/own-request.ts'
@@ -36,11 +35,6 @@ export abstract class Draft<Head, Line> implements Readable<WorkDocument<Head, L
     void this.outbox.edit((documents) => void documents.delete(this.#empty.slot))
   }
 
-  /** Why the service refused single pets. */
-  refusedPets(): ReadonlyMap<bigint, string> {
-    return new Map(this.get().refusal?.pets.map(({ petId, why }) => [petId, why]))
-  }
-
   /** Resolves once the change is stored. The first change begins the draft. */
   protected change(
     changes: (
@@ -74,11 +68,7 @@ export abstract class Draft<Head, Line> implements Readable<WorkDocument<Head, L
     })
   }
 
-  protected sentWork(
-    id: string,
-    changes: readonly RowChange[],
-    purpose: Purpose & { readonly reason: Reason },
-  ): SentWork {
+  protected sentWork(id: string, changes: readonly RowChange[], purpose: Purpose): SentWork {
     const occurredAt = this.saving.timeOfAction()
     return { by: this.#owner, batch: { ...newBatch(changes, purpose), idempotencyKey: id, occurredAt } }
   }

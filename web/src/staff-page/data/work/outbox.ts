@@ -151,7 +151,8 @@ export class Outbox extends State<Documents> {
     const newId = randomId()
     await this.edit((documents) => {
       const document = documents.get(id)
-      if (document?.refusal === undefined || documents.has(document.kind)) return
+      if (document?.refusal === undefined) return
+      if ((documents.get(document.kind)?.lines.size ?? 0) > 0) return
       documents.delete(id)
       documents.set(document.kind, { ...document, slot: document.kind, id: newId, sent: undefined })
     })
