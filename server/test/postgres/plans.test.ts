@@ -27,15 +27,6 @@ async function readOrders(store: Store): Promise<number> {
   return found
 }
 
-/** A few for each order that is read. The scan of a whole index reads dozens. */
-async function indexBlocksRead(database: TestDatabase): Promise<number> {
-  const rows = await database.run(
-    `SELECT sum(idx_blks_read + idx_blks_hit) AS blocks FROM pg_statio_user_indexes
-      WHERE relname IN ('orders', 'order_lines')`,
-  )
-  return Number(rows[0]?.blocks)
-}
-
 /** Ends the store, because a session reports its reads at the latest when it ends. Returns a sum of the statistic. */
 async function readsOf(
   store: Store,
@@ -65,10 +56,8 @@ test('a session that planned without orders does not scan all of them once there
     await database.run(
       `INSERT INTO order_lines (order_id, pet_id, quantity, state) SELECT id, id % ${PETS}, 1, ${state} FROM ${ids}`,
     )
-    await database.run('SELECT pg_stat_reset()')
     expect(await readOrders(store)).toBe(23)
     expect(await readsOf(store, database, 'seq_tup_read', ['orders', 'order_lines'])).toBe(0)
-    expect(await indexBlocksRead(database)).toBeLessThan(1_000)
   } finally {
     await database.drop()
   }
