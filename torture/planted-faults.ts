@@ -109,17 +109,6 @@ export const FAULTY_FILES: readonly FaultyFile[] = [
     ],
   },
   {
-    file: 'server/src/store/postgres/stock.ts',
-    tests: [BASKETS],
-    faults: [
-      [
-        'locks the pets of baskets in any order',
-        'ORDER BY pet_id FOR NO KEY UPDATE`',
-        'ORDER BY md5(pet_id::text || pg_backend_pid()::text) FOR NO KEY UPDATE`',
-      ],
-    ],
-  },
-  {
     file: 'server/src/core/stock/stock-draft.ts',
     tests: [SIMULATION],
     faults: [
