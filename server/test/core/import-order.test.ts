@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { FileOrder, Order } from '../../src/core/orders/order.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import { decide } from '../../src/core/stock/decide.ts'
+import { planOrders } from '../../src/core/transfer/import-plan.ts'
 import { entryWith } from '../store/plain-rows.ts'
 import { linesOf, orderWith, type Units } from '../support/orders.ts'
 
@@ -181,4 +182,23 @@ describe('an order in a file', () => {
     expect(outcome).toEqual({ type: 'invalid_order', reason })
     expect(logged).toEqual([])
   })
+})
+
+test('the orders of a file are compared in steps, between which other work has its turn', async () => {
+  const rows = Array.from({ length: 3_000 }, (_, index) => ({
+    line: index + 2,
+    value: { id: BigInt(index), petId: 1n, quantity: 1, complete: true },
+  }))
+  let steps = 0
+  let turns = 0
+  const planning = planOrders(rows, undefined, {
+    canChangeStock: false,
+    origin: BY,
+    onStep: () => {
+      setImmediate(() => turns++)
+      steps++
+    },
+  })
+  expect((await planning).total).toBe(3_000)
+  expect([steps, turns]).toEqual([3, 3])
 })

@@ -314,14 +314,29 @@ interface StagedOrder {
 export async function planOrders(
   rows: readonly StagedRow<OrderRow>[],
   _store: unknown,
-  { origin }: PlanOptions,
+  { origin, onStep }: PlanOptions,
 ): Promise<ImportPlan> {
+  const rowsByOrder = new Map<bigint, StagedRow<OrderRow>[]>()
+  for (const part of chunks(rows, MAX_CHANGES)) {
+    for (const row of part) {
+      const orderRows = rowsByOrder.get(row.value.id)
+      if (orderRows === undefined) rowsByOrder.set(row.value.id, [row])
+      else orderRows.push(row)
+    }
+    await nextTurn()
+  }
   const refused: RefusedLine[] = []
   const orders: StagedOrder[] = []
-  for (const orderRows of Map.groupBy(rows, ({ value }) => value.id).values()) {
-    const order = toFileOrder(orderRows)
-    if ('reason' in order) refused.push(order)
-    else orders.push(order)
+  let compared = 0
+  for (const part of chunks([...rowsByOrder.values()], MAX_CHANGES)) {
+    for (const orderRows of part) {
+      const order = toFileOrder(orderRows)
+      if ('reason' in order) refused.push(order)
+      else orders.push(order)
+      compared += orderRows.length
+    }
+    onStep('comparing', compared, rows.length)
+    await nextTurn()
   }
   orders.sort((one, other) => compareIds(one.order.id, other.order.id))
   return {
@@ -356,7 +371,7 @@ function toFileOrder(rows: readonly StagedRow<OrderRow>[]): StagedOrder | Refuse
     }
     const repeated = lines.use(line, `order ${value.id} with pet`, value.petId)
     if (repeated !== undefined) return repeated
-    const different = Object.keys(ORDER_FIELDS).find((name) => fieldOf(value, name) !== fieldOf(fields, name))
+    const different = ORDER_FIELDS.find((name) => fieldOf(value, name) !== fieldOf(fields, name))
     if (different !== undefined) {
       const reason = `${different} of order ${value.id} differs from line ${first.line}; all rows of an order have the same`
       return { line, reason }
@@ -366,7 +381,7 @@ function toFileOrder(rows: readonly StagedRow<OrderRow>[]): StagedOrder | Refuse
   return { line: first.line, order: { ...fields, lines: orderLines } }
 }
 
-const { petId: _petId, quantity: _quantity, ...ORDER_FIELDS } = ORDER_ROW
+const ORDER_FIELDS = Object.keys(ORDER_ROW).filter((name) => name !== 'petId' && name !== 'quantity')
 
 function fieldOf(row: object, name: string): unknown {
   return (row as Readonly<Record<string, unknown>>)[name]
