@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '../../server/test/cli/running-petstore.ts'
 import { freePort } from '../../server/test/support/free-port.ts'
+import { METHODS } from '../src/resources.ts'
 import { buildClient, ROOT, run } from './support/built-client.ts'
 import { startClient } from './support/live-service.ts'
 import { startReceiver } from './support/receiver-process.ts'
@@ -15,6 +16,19 @@ const [, receiver = ''] = /```ts receiver\.ts\n(.*?)```/s.exec(readme) ?? []
 const path = `${ROOT}client/dist/readme-examples.ts`
 const receiverPath = `${ROOT}client/dist/readme-receiver.ts`
 afterAll(() => [path, receiverPath].map((made) => rmSync(made, { force: true })))
+test('both READMEs name every method', async () => {
+  const pythonRows = (await Bun.file(`${ROOT}client-python/README.md`).text()).split('\n')
+  const rows = readme.split('\n').filter((row) => row.startsWith('| `'))
+  const isMissing = (method: string) => {
+    const [resource = '', name = ''] = method.split('.')
+    const pythonName = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const isInRow = rows.some((row) => row.includes(`\`${resource}.`) && row.includes(`.${name}`))
+    const pythonRow = pythonRows.find((row) => row.startsWith(`| \`client.${resource}\` |`))
+    return !isInRow || !pythonRow?.includes(`\`${pythonName}\``)
+  }
+  expect(Object.values(METHODS).filter(isMissing)).toEqual([])
+})
+
 test('the examples of the README run in order against the demo, and print what their comments say', async () => {
   await buildClient()
   const folder = mkdtempSync(join(tmpdir(), 'petstore-readme-'))

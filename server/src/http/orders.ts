@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { Barcode } from '../core/catalog/catalog-fields.ts'
 import {
+  LISTED_STATES,
   MAX_LINES_PER_ORDER,
   NEW_ORDER,
   NEW_ORDER_LINE,
@@ -183,8 +184,7 @@ export function orderBody({ lines, ...order }: StoredOrder) {
 
 export const listOrders = defineOperation('GET', '/store/orders', {
   summary: 'List orders',
-  description:
-    'Returns orders by id ascending, in pages. Without `state`, returns only open and complete orders. Each further parameter narrows the list.',
+  description: `Returns orders by id ascending, in pages. Without \`state\`, returns only ${LISTED_STATES.join(' and ')} orders. Each further parameter narrows the list.`,
   ignoresUnknownInput: true,
   query: {
     state: Type.Optional(OneOf(ORDER_STATES, { description: 'Return only orders in this state.' })),

@@ -115,7 +115,7 @@ test('on SQLite the history of an hour, the edits of a pet and an adjustment are
   ])
   const ofAdjustment = [
     ['SEARCH log USING INTEGER PRIMARY KEY (rowid=?)'],
-    ['SEARCH log USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)'],
+    ['SEARCH log USING INTEGER PRIMARY KEY (rowid=?)'],
     ['SEARCH log USING INDEX log_of_reversals (reverses=?)'],
   ]
   expect(await plansOf(await statementsOfAdjustment(database))).toEqual(ofAdjustment)

@@ -254,7 +254,7 @@ test('what a key may not do is not offered', async () => {
   await page.getByLabel('In stock').waitFor()
   expect(await page.getByRole('button', { name: /^(Edit this pet|One less|One more)/ }).count()).toBe(0)
   expect(await page.getByLabel('In stock').isEditable()).toBe(false)
-  await page.getByRole('button', { name: 'Reserve', exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Reserve for a customer…' }).waitFor()
   await page.goto(`${shop.service.address}/#/activity`)
   await page.getByRole('button', { name: '2 pets, 12 pieces' }).click()
   await dialog(page).getByText('Two boxes').waitFor()

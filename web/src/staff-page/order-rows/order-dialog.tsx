@@ -128,6 +128,7 @@ export function OrderDialog({ lines: firstLines, order, onSaved, onClose }: Prop
         placeholder="Name and telephone number"
         value={fields.customer}
         maxLength={MAX_LENGTHS.OrderChange.customer}
+        autoFocus={order === undefined}
         onChange={(text) => change({ customer: text })}
       />
       <TextField

@@ -52,9 +52,7 @@ export function OrderRows({ list, empty }: Props) {
             work={works.get(order.id)}
             actions={actions}
             onForm={setForm}
-            left={
-              isPending(order) && order.expiresAt ? leftWords(Date.parse(order.expiresAt) - now) : ''
-            }
+            left={isPending(order) && order.expiresAt ? leftWords(Date.parse(order.expiresAt) - now) : ''}
             madeAgo={agoWords(Date.parse(order.createdAt), now)}
             isLate={isOverdue(order, now)}
           />

@@ -4,7 +4,7 @@ import { paceOf, readPaceReport } from '../data/movements.ts'
 const DAY_MS = 24 * 3_600_000
 const PAGE_SIZE = 1_000
 
-export interface RecentOrders {
+interface RecentOrders {
   readonly open: readonly Order[]
   readonly expired: readonly Order[]
   /** Whether `open` has every open order. */

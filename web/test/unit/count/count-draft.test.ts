@@ -58,7 +58,6 @@ test('what was counted is applied by one request, over what the page showed when
     {
       reason: 'counted',
       reference: 'Stocktake',
-      onConflict: 'fail',
       occurredAt: expect.stringMatching(/Z$/),
       changes: [
         { petId: 1, quantity: 3, expected: 10 },
