@@ -501,13 +501,14 @@ class WebhooksMethods(Resource):
         Creates a webhook. It belongs to your key, and pauses while that key is revoked, paused or expired, or
         lacks the permission. From now on, the service sends every event of the given kinds to the address with
         POST, as the Standard Webhooks specification says. Each event is delivered at least once, and events of
-        one pet arrive in order. A delivery succeeds if the receiver replies 2xx within 15 seconds. Otherwise
-        the delivery is retried, while the later events of its pet wait. An event that was refused for 3 days is
-        parked: it is not tried again, and its last attempt has `parked`. A receiver that accepts nothing at all
-        for 3 days has its webhook turned off. If the log was pruned before all events were delivered, the
-        webhook gets one delivery of the type `relist`: read the list again. Only this response shows the
-        secret. A store can have 10 webhooks; beyond that the response is 409. The key needs the permission
-        `webhooks`.
+        one pet arrive in order. An event of an order is in order with the events of the first pet in its lines;
+        if the lines were replaced, compare `timestamp`. A delivery succeeds if the receiver replies 2xx within
+        15 seconds. Otherwise the delivery is retried, while the later events of its pet wait. An event that was
+        refused for 3 days is parked: it is not tried again, and its last attempt has `parked`. A receiver that
+        accepts nothing at all for 3 days has its webhook turned off. If the log was pruned before all events
+        were delivered, the webhook gets one delivery of the type `relist`: read the list again. Only this
+        response shows the secret. A store can have 10 webhooks; beyond that the response is 409. The key needs
+        the permission `webhooks`.
         """
         return self._transport.write("POST", "/webhooks", body, **options)
 

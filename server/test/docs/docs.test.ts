@@ -72,6 +72,10 @@ test('the README has at most 1,000 words', () => {
   expect(wordsOf('README.md')).toBeLessThanOrEqual(1_000)
 })
 
+test('CONTRIBUTING.md has at most 1,500 words', () => {
+  expect(wordsOf('CONTRIBUTING.md')).toBeLessThanOrEqual(1_500)
+})
+
 test('the docs beside the README have at most 25,000 words', () => {
   const pages = [
     ...['CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'],

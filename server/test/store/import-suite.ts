@@ -303,6 +303,8 @@ export function importSuite(name: string, underTest: StoreUnderTest): void {
         orderCommand('complete_order', orderIn(sold)),
         orderCommand('cancel_order', orderIn(cancelled)),
       ])
+      const rowsOfSale = (await exportedRows(store, 'orders')).filter(({ id }) => id === orderIn(sold).id)
+      expect(rowsOfSale.map(({ petId }) => petId)).toEqual([1n, 2n])
       const files = await exports()
       await store.close()
       await underTest.discard()

@@ -4,6 +4,7 @@ import { customerSearch } from '../../src/core/orders/order-list.ts'
 import type { Command } from '../../src/core/stock/command.ts'
 import type { Store } from '../../src/store/store.ts'
 import { addPets } from '../support/add-pets.ts'
+import { exportedRows } from '../support/exported-rows.ts'
 import {
   addOrders,
   createOrder,
@@ -381,6 +382,7 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       expect(await other.findOrder(hold.id)).toEqual(expired)
       expect(await reservedOf(1n, 2n)).toEqual([0, 0])
       expect([await ids({}, 9), await ids({ state: 'open' }, 9)]).toEqual([[], []])
+      expect(await exportedRows(store, 'orders')).toEqual([])
       expect(await store.listOrders({ state: 'expired' }, 9)).toEqual([expired])
       expect(await store.countOpenOrders()).toEqual({ orders: 0, units: 0 })
       expect(await other.expiredHolds(9)).toEqual([{ orderId: hold.id, petIds: [1n, 2n] }])
@@ -626,6 +628,8 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
       for (const order of orders) {
         const { customer: _, ...withNote } = (await store.findOrder(order.id)) as Order
         expect(await run(patchOrder(order, { customer: null }))).toEqual(withNote)
+        const isFound = (await store.personalOrders(now + 1, 9)).some(({ orderId }) => orderId === order.id)
+        expect(isFound).toBe(withNote.closedAt !== undefined)
         const { note: __, ...anonymous } = withNote
         expect(await run(patchOrder(order, { note: null }), other)).toEqual(anonymous)
         expect(await store.findOrder(order.id)).toEqual(anonymous)

@@ -33,7 +33,8 @@ const ROW: SearchRow = {
 describe('the draft of a pet', () => {
   test('sends what was changed, and nothing else', () => {
     const before = draftOf(ROW)
-    const updateWith = (changes: Partial<typeof before>): object => updateOf(before, { ...before, ...changes })
+    const updateWith = (changes: Partial<typeof before>): object =>
+      updateOf(before, { ...before, ...changes })
     expect(updateWith({ name: ' Biscuit ' })).toEqual({})
     expect(updateWith({ name: 'Rex', categoryId: '2', status: 'sold' })).toEqual({
       name: 'Rex',
