@@ -181,14 +181,17 @@ describe('a pet locked by another process', () => {
     }
     const openOrders = async (petId: number) => {
       const [row] = await database.run(
-        `SELECT count(*) AS open FROM orders WHERE pet_id = ${petId} AND state = 'open'`,
+        `SELECT count(*) AS open FROM order_lines WHERE pet_id = ${petId} AND hold_until IS NOT NULL`,
       )
       return Number(row?.open)
     }
     const other = database.connect()
     await other.unsafe('BEGIN; SELECT 1 FROM stock WHERE pet_id = 1 FOR UPDATE')
     // Both expire at the same moment, so the same sweep releases them.
-    await database.run("UPDATE orders SET expires_at = expires_at - 7200000 WHERE state = 'open'")
+    await database.run(`BEGIN;
+      UPDATE orders SET expires_at = expires_at - 7200000, hold_until = hold_until - 7200000;
+      UPDATE order_lines SET hold_until = hold_until - 7200000;
+      COMMIT`)
     await until(async () => (await openOrders(2)) === 0)
     expect(await openOrders(1)).toBe(1)
     await other.unsafe('COMMIT')
