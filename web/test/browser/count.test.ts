@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { fits, focused, PHONE } from '../support/layout.ts'
 import { barcodeOf, scannedPets } from '../support/pets.ts'
+import { reloadKept } from '../support/reload-kept.ts'
 import { scan } from '../support/scanning.ts'
 import { keyField, signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
@@ -67,7 +68,7 @@ test('by scanning and down the list: differences, a reload, what was sold meanwh
   await page.keyboard.press('Escape')
   // The count is kept for the owner of the key, which the page asks for until the service answers.
   await page.route('**/v1/limits', (route) => route.fulfill({ status: 400, body: '{}' }), { times: 1 })
-  await page.reload()
+  await reloadKept(page)
   await says(page, '5 of 12 pets counted · 4 differ')
   await page.getByRole('button', { name: /^Uncounted/ }).click()
   expect(await page.locator('.count__field').count()).toBe(7)

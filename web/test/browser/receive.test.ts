@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { axe } from '../support/axe.ts'
 import { fits, PHONE } from '../support/layout.ts'
 import { barcodeOf, scannedPets } from '../support/pets.ts'
+import { reloadKept } from '../support/reload-kept.ts'
 import { scan, typeBarcode } from '../support/scanning.ts'
 import { useShop } from '../support/shop.ts'
 
@@ -80,7 +81,7 @@ test('by name, by slow scans, with corrections, across a reload, and booked once
   await page.keyboard.press('Enter')
   await page.getByText('2 pets, 7 pieces').waitFor()
 
-  await page.reload()
+  await reloadKept(page)
   await page.getByText('2 pets, 7 pieces').waitFor()
   expect(await page.evaluate(() => JSON.stringify({ ...localStorage }))).not.toContain(shop.service.key)
   // Without a focus, keys go into the finder.
@@ -101,7 +102,7 @@ test('by name, by slow scans, with corrections, across a reload, and booked once
   await page.getByRole('button', { name: 'Review' }).click()
   await page.getByRole('button', { name: 'Receive 7 pieces of 2 pets' }).click()
   await arrived.promise
-  await page.reload()
+  await reloadKept(page)
   await page.getByText('Delivery is booked.').waitFor()
   expect([sent.length, new Set(sent).size]).toEqual([2, 1])
   expect([await shop.inStock(31n), await shop.inStock(32n)]).toEqual([12, 15])
@@ -152,7 +153,7 @@ test('no scan is lost: the last one is part of the delivery in the review, after
   await page.getByText('4 pets, 10 pieces').waitFor()
   await scan(page, barcodeOf(25))
   await page.getByText('5 pets, 11 pieces').waitFor()
-  await page.reload()
+  await reloadKept(page)
   await page.getByText('5 pets, 11 pieces').waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()
   await page.getByRole('dialog', { name: 'Discard this delivery?' }).waitFor()

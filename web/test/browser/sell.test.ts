@@ -4,6 +4,7 @@ import { axe } from '../support/axe.ts'
 import { fits, PHONE } from '../support/layout.ts'
 import { makeOrder } from '../support/orders.ts'
 import { barcodeOf, scannedPets } from '../support/pets.ts'
+import { reloadKept } from '../support/reload-kept.ts'
 import { scan, typeBarcode } from '../support/scanning.ts'
 import { signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
@@ -304,7 +305,7 @@ test('a question and a form close when the user leaves the view, and the sale su
   await page.waitForFunction(() => document.activeElement?.getAttribute('role') === 'combobox')
   await page.goForward()
   await line(page, 20).waitFor()
-  await page.reload()
+  await reloadKept(page)
   await line(page, 20).waitFor()
   await scan(page, '4999999999999')
   await page.getByRole('button', { name: 'Add a pet with this barcode' }).click()

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { makeOrder } from '../support/orders.ts'
 import { petsNumbered } from '../support/pets.ts'
+import { reloadKept } from '../support/reload-kept.ts'
 import { scan } from '../support/scanning.ts'
 import { signIn, useShop } from '../support/shop.ts'
 import { expectSoon } from '../support/soon.ts'
@@ -117,7 +118,7 @@ test('the till finds every pet by name and id, and knows the names of its lines 
   await finder.fill('no such pet')
   await finder.press('Enter')
   await page.getByText('No pet matches “no such pet”').waitFor()
-  await page.reload()
+  await reloadKept(page)
   for (const name of ['Zebra finch', 'Pet number 11980', 'Pet number 11981']) await line(name).waitFor()
 })
 
@@ -136,7 +137,7 @@ test('a count has all pets of its scope, and a scope with too many pets has to b
   await page.getByLabel('How many Pet number 11978 are there').fill('9')
   await page.keyboard.press('Enter')
   await status('1 of 5 pets counted')
-  await page.reload()
+  await reloadKept(page)
   await status('1 of 5 pets counted')
   await page.getByLabel('How many Pet number 11970 are there').waitFor()
   await page.getByRole('button', { name: 'Discard' }).click()

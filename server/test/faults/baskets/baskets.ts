@@ -69,14 +69,13 @@ export async function runBaskets(
   await callers.run(CALLERS, isOver)
   isRunning = false
   await Promise.all([watching, crashing])
-  const log = await readLog(shop, start)
-  const orders = (await Promise.all(ORDER_STATES.map((state) => listOrders(shop, state)))).flat()
+  const { log, orders, differences } = await compareWithLog(shop, start, callers.orders)
   const adjustments = await readAll<Adjustment>(shop, '/inventory/adjustments?limit=200')
   const found = [
     ...violations,
     ...callers.violations,
     ...log.violations,
-    ...compareOrders(callers.orders, orders, log),
+    ...differences,
     ...checkSales(callers.orders, orders, adjustments),
     ...checkQuantities(adjustments, log),
     ...(await shop.findDamage()),
@@ -118,6 +117,17 @@ async function watch(shop: BasketShop, violations: Set<string>, isRunning: () =>
       }
     }
     await Bun.sleep(WATCH_MS)
+  }
+}
+
+/** The log and all orders. Waits until they agree: a hold may expire after the log was read. */
+async function compareWithLog(shop: BasketShop, start: string, known: ReadonlyMap<number, KnownOrder>) {
+  const deadline = performance.now() + RELEASE_MS
+  for (;;) {
+    const log = await readLog(shop, start)
+    const orders = (await Promise.all(ORDER_STATES.map((state) => listOrders(shop, state)))).flat()
+    const differences = compareOrders(known, orders, log)
+    if (differences.length === 0 || performance.now() >= deadline) return { log, orders, differences }
   }
 }
 

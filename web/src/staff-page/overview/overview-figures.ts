@@ -35,7 +35,8 @@ export function dueOrders({ open, expired }: RecentOrders, now: number) {
   return {
     overdue: ordersBetween(open, 'shipDate', Number.NEGATIVE_INFINITY, startOfDay(now)),
     dueToday: ordersBetween(open, 'shipDate', startOfDay(now), startOfDay(now, 1)),
-    expired: ordersBetween(expired, 'expiresAt', now - DAY_MS, now),
+    // `now` may be older than the answer.
+    expired: ordersBetween(expired, 'expiresAt', now - DAY_MS, Number.POSITIVE_INFINITY),
     expiring: ordersBetween(open, 'expiresAt', now, now + DAY_MS),
   }
 }
