@@ -1,5 +1,5 @@
 import Type, { type TSchema } from 'typebox'
-import { mapOrderWebhooks } from '../core/orders/order.ts'
+import { mapOrderWebhooks, NEW_STATE } from '../core/orders/order.ts'
 import { MAX_EVENTS_PER_PAGE, readEventPage } from '../core/stock/event-page.ts'
 import {
   CATEGORY_EVENT,
@@ -61,7 +61,7 @@ const OrderEvent = Type.Object(
       {
         change: 'created',
         orderId: 17,
-        state: 'open',
+        state: NEW_STATE,
         reference: 'cart-8841',
         at: EXAMPLE_TIME,
         keyId: EXAMPLE_KEY.id,

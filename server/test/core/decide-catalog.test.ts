@@ -256,7 +256,9 @@ describe('batches of pets', () => {
           { index: 1, code: 'already_exists', message: 'barcode A is already used by pet 1' },
           { index: 3, petId: 8n, ...invalid, field: 'categoryId' },
           {
-            ...{ index: 4, petId: 9n, ...invalid },
+            index: 4,
+            petId: 9n,
+            ...invalid,
             message:
               'name and categoryId are missing: there is no pet 9, and a new pet needs a name and a categoryId',
           },

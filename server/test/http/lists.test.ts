@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { StockedPet } from '../../src/core/catalog/pet.ts'
 import { ORDER_STATES } from '../../src/core/orders/order.ts'
 import { EXAMPLES, startExampleShop } from '../support/example-requests.ts'
 import { type Answer, START, TestService } from '../support/test-service.ts'
@@ -166,9 +167,16 @@ test('the last page of a list is no longer 304 once another page follows it', as
 
 describe('GET /catalog', () => {
   test('has 1,000 pets in a page by default and 10,000 at most, and knows whether more follow', async () => {
-    const pets = Array.from({ length: 2_500 }, (_, index) => ({
-      ...({ id: BigInt(2 * index), name: 'Pet', categoryId: 1n, status: 'available', quantity: 0 } as const),
-    }))
+    const pets = Array.from(
+      { length: 2_500 },
+      (_, index): StockedPet => ({
+        id: BigInt(2 * index),
+        name: 'Pet',
+        categoryId: 1n,
+        status: 'available',
+        quantity: 0,
+      }),
+    )
     const large = await TestService.start({ pets })
     const page = async (query: string) => {
       const answer = await large.call('GET', `/catalog?${query}`)

@@ -78,18 +78,19 @@ export function randomFacts({ since, until }: { since: number; until: number }, 
         const effect = pick([null, null, 'already_counted'])
         const change = delta === null ? random(7) - 3 : effect === null ? delta : 0
         facts.push({
-          ...{
-            id: id + BigInt(index),
-            document: id,
-            kind: 'change',
-            petId: line.petId,
-            keyId,
-            reason,
-            delta,
-            effect,
-          },
-          ...{ at, occurredAt: time === at ? null : time, reverses: documentOf(line) },
-          ...{ before: 50, after: 50 + change },
+          id: id + BigInt(index),
+          document: id,
+          kind: 'change',
+          petId: line.petId,
+          keyId,
+          reason,
+          delta,
+          effect,
+          at,
+          occurredAt: time === at ? null : time,
+          reverses: documentOf(line),
+          before: 50,
+          after: 50 + change,
         })
       }
       continue

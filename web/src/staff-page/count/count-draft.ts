@@ -174,7 +174,7 @@ export class CountDraft extends Draft<CountHead | undefined, CountEntry> {
     this.applied.set([...this.applied.get(), { changes }])
   }
 
-  /** What the service has refused is part of the count again, whoever has sent it. */
+  /** A refused document becomes part of the count again, even if another tab has sent it. */
   #reopenRefused(): void {
     const isRefused = ({ head, refusal }: WorkDocument, { id }: WorkDocument) =>
       refusal !== undefined && id !== '' && head === id

@@ -3,7 +3,7 @@ import { useMemo, useRef } from 'preact/compat'
 import { type ListSnapshot, useLiveList } from '../data/live-list.ts'
 import { useReadable } from '../data/observable.ts'
 import { OPEN_ORDERS, type OrderFilter, orderSource } from '../data/orders/order-search.ts'
-import { KIND_WORDS } from '../data/orders/order-words.ts'
+import { isPending, KIND_WORDS } from '../data/orders/order-words.ts'
 import { OrderRows } from '../order-rows/order-rows.tsx'
 import { PetFilter } from '../scanner/pet-filter.tsx'
 import { useSession } from '../session/session-context.ts'
@@ -52,7 +52,7 @@ export function OrdersView() {
           value={state}
           onChange={(chosen) => change({ state: chosen, from: '', to: '' })}
         />
-        {state !== 'open' && (
+        {!isPending({ state }) && (
           <>
             <TextField
               label="From"

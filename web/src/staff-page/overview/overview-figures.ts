@@ -1,5 +1,6 @@
 import type { Availability, Order, PetstoreClient, SearchRow } from '@petstore/client'
 import { paceOf, readPaceReport } from '../data/movements.ts'
+import { PENDING_STATES } from '../data/orders/order-words.ts'
 
 const DAY_MS = 24 * 3_600_000
 const PAGE_SIZE = 1_000
@@ -22,9 +23,14 @@ export async function readRecentOrders(
 ): Promise<RecentOrders> {
   const page = { limit: PAGE_SIZE, signal } as const
   const since = new Date(Date.now() - HOLD_DAYS * DAY_MS).toISOString()
-  const open = await orders.list({ ...page, state: 'open' })
+  const pending = []
+  for (const state of PENDING_STATES) pending.push(await orders.list({ ...page, state }))
   const expired = await orders.list({ ...page, state: 'expired', since })
-  return { open: open.items, expired: expired.items, isComplete: open.next === undefined }
+  return {
+    open: pending.flatMap(({ items }) => items),
+    expired: expired.items,
+    isComplete: pending.every(({ next }) => next === undefined),
+  }
 }
 
 /**

@@ -286,7 +286,7 @@ function ReservedFor({ petId, missing }: ReservedForProps) {
   )
 }
 
-/** The lines of the order without so many units of a pet. */
+/** The lines of the order after `units` of the pet `taken` have left it. */
 function linesWithout({ lines }: Order, taken: bigint, units: number) {
   return lines
     .map(({ petId, quantity }) => ({ petId, quantity: petId === taken ? quantity - units : quantity }))

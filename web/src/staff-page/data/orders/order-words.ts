@@ -14,14 +14,16 @@ export const KIND_WORDS: Readonly<Record<OrderKind, string>> = {
 }
 
 const CLOSED_STATES: ReadonlySet<OrderState> = new Set(VALUES.ClosedOrderState)
+/** The states in which an order reserves its units. */
+export const PENDING_STATES = VALUES.OrderState.filter((state) => !CLOSED_STATES.has(state))
 
 /** Whether the order still reserves its units and can be changed. */
 export function isPending({ state }: Pick<Order, 'state'>): boolean {
   return !CLOSED_STATES.has(state)
 }
 
-export function kindOf({ state, expiresAt }: Order): OrderKind {
-  return state === 'open' && expiresAt !== undefined ? 'held' : state
+export function kindOf(order: Order): OrderKind {
+  return isPending(order) && order.expiresAt !== undefined ? 'held' : order.state
 }
 
 /** Such as `2 × Biscuit, 1 × Goldie`. */
