@@ -453,9 +453,9 @@ class OrdersMethods(Resource):
         **options: Unpack[ConditionalWriteOptions],
     ) -> None:
         """
-        Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or
-        expired changes nothing. A return of sold units is a reversal of the adjustment of the order instead.
-        The key needs the permission `orders`.
+        Cancels an open order and releases its reserved units. An expired order can be cancelled, too: a late
+        payment no longer completes it. Cancelling an order again changes nothing. A return of sold units is a
+        reversal of the adjustment of the order instead. The key needs the permission `orders`.
         """
         self._transport.write("DELETE", f"/store/orders/{int64(order_id)}", **options)
 

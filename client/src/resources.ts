@@ -441,7 +441,7 @@ export function ordersMethods(api: Api) {
     ): Promise<Order> =>
       api.value<Order>('PATCH', '/store/orders/{orderId}', { params: { orderId }, body }, options),
 
-    /** Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing. A return of sold units is a reversal of the adjustment of the order instead. The key needs the permission `orders`. */
+    /** Cancels an open order and releases its reserved units. An expired order can be cancelled, too: a late payment no longer completes it. Cancelling an order again changes nothing. A return of sold units is a reversal of the adjustment of the order instead. The key needs the permission `orders`. */
     cancel: (orderId: IdInput, options: WriteOptions & Condition = {}): Promise<void> =>
       api.done('DELETE', '/store/orders/{orderId}', { params: { orderId } }, options),
   }

@@ -293,7 +293,7 @@ export const updateOrder = defineOperation('PATCH', '/store/orders/{orderId}', {
 export const cancelOrder = defineOperation('DELETE', '/store/orders/{orderId}', {
   summary: 'Cancel an order',
   description:
-    'Cancels an open order and releases its reserved units. Cancelling an order that is already cancelled or expired changes nothing. A return of sold units is a reversal of the adjustment of the order instead.',
+    'Cancels an open order and releases its reserved units. An expired order can be cancelled, too: a late payment no longer completes it. Cancelling an order again changes nothing. A return of sold units is a reversal of the adjustment of the order instead.',
   stability: 'beta',
   permission: 'orders',
   acceptsIdempotencyKey: true,

@@ -141,7 +141,7 @@ const CASES: readonly Case[] = [
   ['cancelled', cancel, [basket()], 'cancelled', '0/10', '0/10'],
   ['cancelled again', cancel, [basket(CANCELLED)], 'cancelled'],
   ['cancelled, a complete order', cancel, [basket(COMPLETE)], 'closed: complete'],
-  ['cancelled, an expired hold', cancel, [basket(ENDED)], 'expired'],
+  ['cancelled, an expired hold', cancel, [basket(ENDED)], 'cancelled'],
   ['shipped later', ship, [basket()], 'open'],
   ['shipped later, a complete order', ship, [basket(COMPLETE)], 'closed: complete'],
   ['shipped later, a cancelled order', ship, [basket(CANCELLED)], 'closed: cancelled'],

@@ -329,7 +329,7 @@ function isRight(moment: Moment, wish: Wish): boolean {
     case 'cancel': {
       const states = statesOf(moment, wish.orderId)
       if (status === 200) return states.includes('complete')
-      if (status === 204) return states.includes('cancelled') || states.includes('expired')
+      if (status === 204) return states.includes('cancelled')
       if (detail.code === 'order_closed') return states.includes(detail.state)
       const lines = log.orderAt(wish.orderId, position)?.lines
       return body.details.every(({ petId, available = 0 }: RefusedLine) => {

@@ -401,12 +401,24 @@ export function orderSuite(name: string, underTest: StoreUnderTest): void {
     test.each<[string, (hold: Order) => Command, object]>([
       ['completed', complete, { type: 'order_closed', order: { state: 'expired' } }],
       ['changed', (hold) => patchOrder(hold, { note: 'late' }), { type: 'order_closed' }],
-      ['cancelled', cancel, { type: 'done', order: { state: 'expired' } }],
     ])('an expired hold that is %s stays expired', async (_, command, outcome) => {
       const hold = await createWith({ holdSeconds: 1 }, [1n, 1], [2n, 1])
       now += 1_000
       expect(await store.changeStock([command(hold)])).toMatchObject([outcome])
       expect(await other.findOrder(hold.id)).toMatchObject({ state: 'expired', closedAt: START + 1_000 })
+      expect([await quantitiesOf(), await reservedOf(1n, 2n)]).toEqual([
+        [10, 5, 3],
+        [0, 0],
+      ])
+    })
+
+    test('an expired hold can be cancelled, and then no late payment completes it', async () => {
+      const hold = await createWith({ holdSeconds: 1 }, [1n, 1], [2n, 1])
+      now += 5_000
+      expect(await run(cancel(hold), other)).toMatchObject({ state: 'cancelled', closedAt: now })
+      expect(await store.changeStock([complete(hold, { evenIfExpired: true })])).toMatchObject([
+        { type: 'order_closed', order: { state: 'cancelled' } },
+      ])
       expect([await quantitiesOf(), await reservedOf(1n, 2n)]).toEqual([
         [10, 5, 3],
         [0, 0],

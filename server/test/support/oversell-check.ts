@@ -1,3 +1,4 @@
+import { ORDER_TRANSITIONS } from '../../src/core/orders/order.ts'
 import { availableOf } from '../../src/core/stock/stock-draft.ts'
 import type { OrderEvent, QuantityEvent, StockEvent } from '../../src/core/stock/stock-event.ts'
 import type { EventStore } from '../../src/core/stock/stock-store.ts'
@@ -43,7 +44,8 @@ function playOrder(
 ): string[] {
   const { change, orderId, lines } = event
   if (change === 'created' && known !== undefined) return [`order ${orderId} is created twice`]
-  if (change !== 'created' && known?.state !== 'open')
+  const { from, lateFrom = [] } = ORDER_TRANSITIONS[change]
+  if (change !== 'created' && (known === undefined || ![...from, ...lateFrom].includes(known.state)))
     return [`order ${orderId} is ${change}, but was ${known?.state}`]
   if (known !== undefined && change !== 'changed' && unitsText(known) !== unitsText(event))
     return [`order ${orderId} had ${unitsText(known)}, and is ${change} with ${unitsText(event)}`]

@@ -69,8 +69,8 @@ const TRANSITIONS = {
     webhook: 'An order was completed',
   },
   cancelled: {
-    from: ['open'],
-    ignoredIn: ['cancelled', 'expired'],
+    from: ['open', 'expired'],
+    ignoredIn: ['cancelled'],
     to: 'cancelled',
     webhook: 'An order was cancelled',
   },

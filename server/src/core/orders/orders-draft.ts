@@ -294,11 +294,11 @@ export class OrdersDraft {
     return sale
   }
 
-  /** Ends a reservation without a sale. */
+  /** Ends an order without a sale, and its reservation if it still has one. */
   #close(order: Order, change: 'cancelled' | 'expired', by: ChangeOrigin): Order {
     const { to } = ORDER_TRANSITIONS[change]
     if (to === 'same') throw new Error(`the transition ${change} must end the order`)
-    this.#release(order.lines)
+    if (stateRules(order.state).reserves) this.#release(order.lines)
     const closed =
       change === 'expired'
         ? expiredOrder(order, this.now)
