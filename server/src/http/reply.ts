@@ -427,7 +427,7 @@ export const IF_MATCH_HEADER = {
 }
 
 export const IDEMPOTENCY_KEY_HEADER = {
-  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours (${LATE_ANSWERS_KEPT_DAYS} days if the body has \`occurredAt\`), it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, query, body or If-Match differs, the response is 422.`,
+  'Idempotency-Key': `1 to 255 visible ASCII characters that the caller chooses for this change, such as a UUID. If the same request is sent again with the same key within ${ANSWERS_KEPT_HOURS} hours (${LATE_ANSWERS_KEPT_DAYS} days if the body has \`occurredAt\`), it gets the first response again, with \`Idempotency-Replayed: true\`, and changes nothing. If the response is an order, it is the order as it is now. If the first response was a refusal of several lines, the repeated response lists only the first ${MAX_REMEMBERED_FAILURES} of them. If the method, path, query, body or If-Match differs, the response is 422.`,
 }
 
 const VISIBLE_ASCII = /^[\x21-\x7e]{1,255}$/

@@ -222,7 +222,7 @@ export async function decideUntilDone(
     const attempt = await decideAndWrite(transact, clock, commands, petIds, options).catch(
       (error: unknown) => {
         if (changedOrders.size === 0) throw error
-        // One of the new pets may be locked. Then the pets by which the callers know these orders are as good as locked.
+        // If one of the new pets is locked, the error names the pets that the commands know, so that these commands wait.
         const blocked = commands.filter((command) =>
           orderIdsOf([command]).some((id) => changedOrders.has(id)),
         )
@@ -248,7 +248,7 @@ export async function decideUntilDone(
   }
 }
 
-/** Another pet of a hold may be locked. Then its own pets are as good as locked. */
+/** If another pet of a hold is locked, the error names the pets of the commands, so that only these commands wait. */
 async function releaseHolds(
   { petIds, release }: Extract<Attempt, { type: 'expired_holds' }>,
   options: CommitOptions,

@@ -204,7 +204,7 @@ function pidIn(lockPath: string): string {
   return bytes.length < USER_VERSION_OFFSET + 4 ? '' : ` (pid ${bytes.readInt32BE(USER_VERSION_OFFSET)})`
 }
 
-/** Only the owner may read the copy, whatever the permissions of the original are. */
+/** Only the owner may read the copy, even if others may read the original. */
 export function copyFile(sourcePath: string, targetPath: string): void {
   createPrivateFile(targetPath, { mustBeNew: true })
   const source = openSync(sourcePath, 'r')

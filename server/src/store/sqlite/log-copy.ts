@@ -75,7 +75,7 @@ interface LogCopyParts {
  * Copies the commits of a served database to another folder, in the worker that checkpoints the write-ahead log.
  *
  * An open read transaction, the mark, protects what is not copied yet: SQLite neither checkpoints commits after its start nor
- * restarts the log, whatever process asks for it. A new mark is set before each copy, and the previous one is removed after it.
+ * restarts the log, even if another process asks for it. A new mark is set before each copy, and the previous one is removed after it.
  *
  * So everything in the database file is in the folder, too, and a snapshot is a plain copy of the file that ignores checkpoints:
  * the copied log repeats every page that one of them changed meanwhile.

@@ -14,7 +14,7 @@ interface RecentOrders {
 
 export const NO_ORDERS: RecentOrders = { open: [], expired: [], isComplete: true }
 
-/** Holds of this time are read. If a page cannot hold them, most are baskets of a web shop, which need nobody. */
+/** Expired holds that were created earlier are not listed, so that those of the last days fit into a page. */
 const HOLD_DAYS = 7
 
 export async function readRecentOrders(

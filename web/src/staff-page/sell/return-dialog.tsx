@@ -79,7 +79,7 @@ function RecentSales({ onPick, onClose }: RecentSalesProps) {
   )
 }
 
-/** What has come back of a sale, or was undone. */
+/** Says how many units of a sale were returned or undone. */
 function TakenBack({ sale: { lines } }: { readonly sale: Adjustment }) {
   const { stock } = useSession()
   const takenBack = lines
